@@ -7,6 +7,7 @@ import pytest
 from hexad import Hexad
 from hexad.search.recall import candidate_search
 from hexad.search.recall.mentions import CandidateSpan, follow_mentions, names_mentioned
+from hexad.search.recall.results import best_passage
 from test_code_graph import write
 
 FILLER = "\n\n".join(
@@ -102,11 +103,15 @@ def _follow(spans=SPANS, *, occurrences=1):
     )  # fmt: skip
 
 
+def _shown(found):
+    return {place: best_passage(passages).chunk_no for place, passages in found.passages.items()}
+
+
 def test_a_share_goes_to_each_definition_and_less_where_many_passages_have_its_name():
     once, often = _follow(), _follow(occurrences=4)
 
     assert {1: 1.0 + 0.5 * 8 - 1.5, 2: 0.5 * 8} == once.gains
-    assert {1: 2, 2: 4} == once.shown
+    assert {1: 2, 2: 4} == _shown(once)
     assert {1: 1.0 + 0.25 * 8 - 1.5, 2: 0.25 * 8} == often.gains
 
 
@@ -114,7 +119,7 @@ def test_a_name_that_is_everywhere_or_that_many_definitions_have_hands_nothing_o
     many = [*SPANS, *(CandidateSpan(10 + no, 2, f"Box{no}.open(self)", 0.5) for no in range(4))]
 
     assert {} == _follow(occurrences=0).gains
-    assert {1: 2} == {place: chunk for place, chunk in _follow(many).shown.items() if place == 1}
+    assert {1: 2} == {place: chunk for place, chunk in _shown(_follow(many)).items() if place == 1}
     assert 2 not in _follow(many).gains
 
 
@@ -129,7 +134,7 @@ def test_a_definition_says_nothing_of_itself():
         occurrences=lambda name: 1,
     )
 
-    assert ({}, {1: 5}) == (found.gains, found.shown)
+    assert ({}, {1: 5}) == (found.gains, _shown(found))
 
 
 def test_names_are_those_that_are_written_as_code():

@@ -537,6 +537,7 @@ class Hexad:
                 ),
                 limit=LIMIT if limit is None else limit,
                 whole=limit is None and layers is None and as_of is None,
+                definitions=True,
                 max_tokens=max_tokens,
                 explain=explain,
                 semantic=semantic,

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from hexad.memory.tables.ranking_columns import RankingRow, StandingText
     from hexad.memory.tables.updates import PlainText, UpdateLink
     from hexad.search.recall.fusion import Fusion
+    from hexad.search.recall.mentions import ScoredPassage
     from hexad.search.recall.overdue_facts import OverdueFact
     from hexad.search.recall.reranking import Reranking
     from hexad.search.recall.results import Candidates
@@ -202,7 +203,7 @@ def _code_first(
     fusion: Fusion,
     *,
     filters: Filters,
-) -> Mapping[int, int]:
+) -> Mapping[int, Sequence[ScoredPassage]]:
     """Bring code before what speaks of it: loaded where there is code among the candidates."""
     from hexad.search.recall.candidate_passages import CandidatePassages
     from hexad.search.recall.code_ranking import put_code_first

@@ -88,7 +88,8 @@ def merged(hits: Iterable[Hit], *, limit: int) -> list[Hit]:
     """Return hits of all layers, the best first; equals in the order of authority, then by id."""
     ranks = {layer.value: layer.rank for layer in MemoryLayer}
     ordered = sorted(hits, key=lambda hit: (-hit.score, ranks.get(hit.layer, len(ranks)), hit.id))
-    return list({hit.id: hit for hit in reversed(ordered)}.values())[::-1][:limit]
+    own = {(hit.id, None if hit.chunk is None else hit.chunk.start): hit for hit in reversed(ordered)}
+    return list(own.values())[::-1][:limit]
 
 
 class Then:

@@ -250,6 +250,14 @@ class Memories(MemoryNames):
             chunks.update(self._chunks(batch))
         return chunks
 
+    def sequence_of(self, chunks: Collection[int]) -> dict[int, int]:
+        """Return which of its memory's chunks each of these is, from 0, by their numbers; missing ones are left out."""
+        rows = self._db.query(
+            "SELECT no, seq FROM chunks WHERE no IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(chunks)),),
+        )
+        return dict(rows)
+
     def outline(self, source_no: int, *, roles: Collection[str] | None) -> list[tuple[str, str, str, str]]:
         """Return `(source id, kind, language, short summary)` of a source's active memories, by source id.
 

@@ -41,17 +41,9 @@ class CandidatePassages:
         answer = self._candidates.answer
         near = {} if answer is None else dict(answer.best[no][::-1] for no in by_number if no in answer.best)
         near |= self._search.cosines_of(self._candidates.vector, list(by_number))
-        return [
-            CandidateSpan(
-                chunk_no,
-                by_number[memory_no],
-                heading,
-                self._fusion.passage_score(
-                    by_number[memory_no], bm25=words.get(chunk_no, 0.0), cosine=near.get(chunk_no)
-                ),
-            )
-            for chunk_no, memory_no, heading in self._search.headings_of(by_number)
-        ]
+        rows = [(no, by_number[owner], heading) for no, owner, heading in self._search.headings_of(by_number)]
+        scores = self._fusion.passage_scores((seat, words.get(no, 0.0), near.get(no)) for no, seat, _ in rows)
+        return [CandidateSpan(*row, score) for row, score in zip(rows, scores, strict=True)]
 
     def may_mean(self, seats: Collection[int]) -> Callable[[int, int], bool]:
         """Return whether a name in the first of two candidates may mean what the second defines.

@@ -12,7 +12,7 @@ from typing import Final, Protocol
 
 from hexad.memory.tables.ranking_columns import RankingRow
 from hexad.search.recall.fusion import Fusion
-from hexad.search.recall.mentions import CandidateSpan, Mentions, follow_mentions
+from hexad.search.recall.mentions import CandidateSpan, Mentions, ScoredPassage, follow_mentions
 from hexad.text.literals import exact_tokens, is_joined_numbers, is_mentioned, names_defined
 from hexad.text.paths import is_changelog_path, is_test_path
 
@@ -87,20 +87,20 @@ def put_code_first(
     places: Mapping[int, RankingRow],
     fusion: Fusion,
     passages: PassageSource,
-) -> Mapping[int, int]:
+) -> Mapping[int, Sequence[ScoredPassage]]:
     """Bring code before the tests, changelogs and guides that speak of it, unless a question asks for these.
 
-    Returns which chunk of code answers best, by places in `order`.
+    Returns the passages of code, by places in `order`.
     """
     if aside := aside_of(question, order, places):
         fusion.put_aside(aside)
-    shown: Mapping[int, int] = {}
+    scored: Mapping[int, Sequence[ScoredPassage]] = {}
     if not asks_of_changes(question) and not _OF_TESTS.search(question):
         mentions = mentions_among(order, places, fusion, passages)
         fusion.add_mentions(mentions.gains)
-        shown = mentions.shown
+        scored = mentions.passages
     fusion.put_before(defined_before(question, order, places, fusion.scores, passages.best))
-    return shown
+    return scored
 
 
 def mentions_among(
@@ -111,7 +111,7 @@ def mentions_among(
     files = {place: row for place in best if (row := places[order[place]]).file is not None}
     code = {place for place, row in files.items() if _is_code(row)}
     if not code:
-        return Mentions(gains={}, shown={})
+        return Mentions(gains={}, passages={})
     return follow_mentions(
         passages.spans([*files]),
         code=code,

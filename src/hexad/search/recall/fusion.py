@@ -190,14 +190,22 @@ class Fusion:
         if raised:
             self._moved["definition"] = raised
 
-    def passage_score(self, index: int, *, bm25: float, cosine: float | None) -> float:
-        """Return what words and meaning of one passage of a candidate say for it, in the measure of the scores."""
-        weights = self._weights
-        score = self._lexical_weight * (bm25 / self._best)
-        if self._spread is not None and cosine is not None:
-            crowding = weights.crowding * self._candidates[index].crowding
-            score += weights.vector * self.peak * (cosine - crowding - self._spread.mean) / self._deviation
-        return score
+    def passage_scores(self, passages: Iterable[tuple[int, float, float | None]]) -> list[float]:
+        """Return what words and meaning of passages say for them, in the measure of the scores.
+
+        Each passage is the place of its candidate, its bm25 and its cosine.
+        """
+        weights, spread = self._weights, self._spread
+        lexical = self._lexical_weight / self._best
+        if spread is None:
+            return [lexical * bm25 for _, bm25, _ in passages]
+        vector, mean, crowding = weights.vector * self.peak / self._deviation, spread.mean, weights.crowding
+        candidates = self._candidates
+        return [
+            lexical * bm25
+            + (0.0 if cosine is None else vector * (cosine - crowding * candidates[index].crowding - mean))
+            for index, bm25, cosine in passages
+        ]
 
     def add_mentions(self, gains: Mapping[int, float]) -> None:
         """Add to code what passages hand on that mention it."""

@@ -43,12 +43,20 @@ class CandidateSpan(NamedTuple):
     score: float
 
 
+class ScoredPassage(NamedTuple):
+    """A passage of a file of code: how well it answers, with what is handed on to it, and what it stands under."""
+
+    score: float
+    chunk_no: int
+    heading: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mentions:
-    """What mentions did: by the places of candidates, how much is added to them, and which passage answers best."""
+    """What mentions did: by the places of candidates, how much is added to them, and the passages of those of code."""
 
     gains: Mapping[int, float]
-    shown: Mapping[int, int]
+    passages: Mapping[int, Sequence[ScoredPassage]]
 
 
 def names_mentioned(text: str) -> frozenset[str]:
@@ -101,12 +109,17 @@ def _definitions(
 ) -> dict[str, list[CandidateSpan]]:
     """Return the best passage of each definition that is called one of `names`, by name."""
     best: dict[tuple[int, str, str], CandidateSpan] = {}
+    defined: dict[str, Sequence[str]] = {}  # a definition has many passages under one heading
     for span in spans:
-        if span.place not in code or names.isdisjoint(_NAMES.findall(span.heading)):
+        if span.place not in code:
             continue
-        for name in names_defined(span.heading):
-            key = (span.place, span.heading, name)
-            if name in names and (key not in best or span.score > best[key].score):
+        heading = span.heading
+        if heading not in defined:
+            no_name = names.isdisjoint(_NAMES.findall(heading))
+            defined[heading] = () if no_name else [each for each in names_defined(heading) if each in names]
+        for name in defined[heading]:
+            key = (span.place, heading, name)
+            if key not in best or span.score > best[key].score:
                 best[key] = span
     named: dict[str, list[CandidateSpan]] = {}
     for (_, _, name), span in best.items():
@@ -118,12 +131,12 @@ def _answering(
     spans: Sequence[CandidateSpan], code: Collection[int], handed: Mapping[int, float]
 ) -> Mentions:
     before: dict[int, float] = {}
-    after: dict[int, tuple[float, int]] = {}
-    for span in spans:
-        if span.place not in code:
-            continue
-        before[span.place] = max(before.get(span.place, span.score), span.score)
-        reached = (span.score + handed.get(span.chunk_no, 0.0), -span.chunk_no)
-        after[span.place] = max(after.get(span.place, reached), reached)
-    gains = {place: score - before[place] for place, (score, _) in after.items() if score > before[place]}
-    return Mentions(gains=gains, shown={place: -chunk for place, (_, chunk) in after.items()})
+    passages: dict[int, list[ScoredPassage]] = {place: [] for place in code}
+    for chunk_no, place, heading, score in spans:
+        if place in passages:
+            if place not in before or score > before[place]:
+                before[place] = score
+            passages[place].append(ScoredPassage(score + handed.get(chunk_no, 0.0), chunk_no, heading))
+    best = {place: max(scored)[0] for place, scored in passages.items() if scored}
+    gains = {place: score - before[place] for place, score in best.items() if score > before[place]}
+    return Mentions(gains=gains, passages={place: scored for place, scored in passages.items() if scored})

@@ -165,6 +165,7 @@ class RecallOptions:
     whole: bool = (
         False  # a question that wants several memories gets `SEQUENCE_MOST` of them, as they came about
     )
+    definitions: bool = False  # of a file of code, each definition that answers is a hit of its own
     association: float = 0.0  # what of its neighbours' scores in the honeycomb a memory's own gains
 
     def __post_init__(self) -> None:

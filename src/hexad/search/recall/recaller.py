@@ -61,8 +61,10 @@ from hexad.search.recall.results import (
     missing_literals,
     more_linked,
     names_nothing,
+    parts_of,
     why_none_passes,
     why_of,
+    with_definitions,
 )
 from hexad.search.recall.successors import last_links, lifts, successors
 from hexad.search.vectors.table import Vectors
@@ -72,6 +74,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hexad.search.recall.mentions import ScoredPassage
     from hexad.search.recall.overdue_facts import OverdueFact
     from hexad.search.recall.reranking import Reranking
     from hexad.search.recall.standing import FindFitting
@@ -162,8 +165,8 @@ class PutCodeFirst(Protocol):
         fusion: Fusion,
         *,
         filters: Filters,
-    ) -> Mapping[int, int]:
-        """Move the candidates in `order`, of which some are code; return the chunk of each that answers best."""
+    ) -> Mapping[int, Sequence[ScoredPassage]]:
+        """Move the candidates in `order`, of which some are code; return the passages of each."""
 
 
 class Successions(NamedTuple):
@@ -413,14 +416,17 @@ class Recaller:
         current = self._put_successors_first(found_candidates, order, fusion)
         self._place_standing(found_candidates.standing, order, fusion)
         best = sorted(range(len(order)), key=lambda index: (-fusion.scores[index], places[order[index]].id))
+        hits: Sequence[RankedHit] = [RankedHit(order[seat], fusion.scores[seat], seat) for seat in best]
+        if options.definitions and found_candidates.passages:
+            hits = with_definitions(hits, found_candidates, limit=options.limit)
         # A memory takes nothing from what surely took its place: that was put right before it.
-        texts = [places[current.get(order[index], order[index])].content_hash for index in best]
-        ahead = leads([fusion.scores[index] for index in best], texts)
+        texts = [places[current.get(hit.no, hit.no)].content_hash for hit in hits]
+        ahead = leads([hit.score for hit in hits], texts)
         words = max((candidate.bm25 for candidate in candidates), default=0.0) or 1.0
-        relevances = evidence.relevances(ahead, [candidates[index].bm25 / words for index in best])
+        relevances = evidence.relevances(ahead, [candidates[hit.seat].bm25 / words for hit in hits])
         ranked = [
-            RankedHit(order[index], fusion.scores[index], index, relevance)
-            for index, relevance in zip(best, relevances, strict=True)
+            RankedHit(hit.no, hit.score, hit.seat, relevance, hit.chunk_no, hit.below)
+            for hit, relevance in zip(hits, relevances, strict=True)
         ]
         return Ranking(places=places, ranked=ranked, fusion=fusion, current=current)
 
@@ -434,10 +440,10 @@ class Recaller:
     ) -> None:
         """Bring code before the tests, changelogs and guides that speak of it."""
         if any(places[no].kind == CODE for no in order):
-            shown = self._successions.code_first(
+            scored = self._successions.code_first(
                 self.search, candidates, order, places, fusion, filters=filters
             )
-            candidates.shown = {order[seat]: chunk_no for seat, chunk_no in shown.items()}
+            candidates.passages = {order[seat]: passages for seat, passages in scored.items()}
 
     def _check_citations(self, candidates: Candidates, order: Sequence[int], fusion: Fusion) -> None:
         """Hold what the best candidates cite against the working tree; what it has outgrown sinks."""
@@ -564,19 +570,21 @@ class Recaller:
         if not options.explain:
             dropped = []
         memories = self._stores.memories.by_no([candidate.no for candidate in kept_candidates])
-        chunks = self._stores.memories.chunks_of([candidate.no for candidate in kept_candidates])
         replaced = self._stores.memories.replaced(list(memories.values()))
         later = successors(self._stores, candidates.updates, memories) if candidates.updates else {}
         before = {overrun.by: overrun.was for overrun in candidates.overdue.values()}
+        parts_of_all = [parts_of(candidate, ranking.fusion) for candidate in kept_candidates]
+        shown = [
+            candidate.chunk_no or best_chunk(candidates, candidate.no, parts)
+            for candidate, parts in zip(kept_candidates, parts_of_all, strict=True)
+        ]
+        seqs = self._stores.memories.sequence_of(shown)
         hits: list[tuple[int, Hit]] = []
-        for candidate in kept_candidates:
+        for candidate, parts, chunk_no in zip(kept_candidates, parts_of_all, shown, strict=True):
             memory = memories[candidate.no]
-            by_number = {stored.no: stored.chunk for stored in chunks.get(candidate.no, [])}
-            parts = ranking.fusion.parts(candidate.seat)
-            chunk_no = best_chunk(candidates, candidate.no, parts)
             hit = Hit(
                 memory=memory,
-                chunk=by_number.get(chunk_no) or next(iter(by_number.values()), None),
+                chunk=memory.chunks[seqs.get(chunk_no, 0)] if memory.chunks else None,
                 score=candidate.score,
                 relevance=candidate.relevance,
                 parts=parts,
@@ -627,7 +635,7 @@ class Recaller:
                 and not is_near(candidates, candidate.no, floor)
             ):
                 reason = "neither its words nor its meaning come near the question"
-            elif options.folds and place.content_hash in seen:
+            elif options.folds and seen.get(place.content_hash, place.id) != place.id:
                 reason = f"repeats {seen[place.content_hash]} word for word"
             else:
                 seen[place.content_hash] = place.id

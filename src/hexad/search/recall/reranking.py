@@ -66,11 +66,16 @@ class Reranking:
             if options.rerank:
                 raise
             return Reordered(hits=[*best, *rest], failure=error)
-        scores = {no: value for (no, _), value in zip(asked, values, strict=True) if value is not None}
+        # Several hits may be of one memory: a hit is known by itself.
+        scores = {id(hit): value for (_, hit), value in zip(asked, values, strict=True) if value is not None}
         missing = len(asked) - len(scores)
         note = f"{self._reranker.name} scored {len(scores)} of {len(asked)} hits; the others follow in their own order."
         ordered = _ordered(best, asked, scores, current)
-        return Reordered(hits=[*ordered, *rest], scores=scores, notes=(note,) if missing else ())
+        of_memories: dict[int, float] = {}
+        for no, hit in asked:
+            if (value := scores.get(id(hit))) is not None:
+                of_memories[no] = max(value, of_memories.get(no, value))
+        return Reordered(hits=[*ordered, *rest], scores=of_memories, notes=(note,) if missing else ())
 
 
 def _ordered(
@@ -79,9 +84,9 @@ def _ordered(
     scores: Mapping[int, float],
     current: Mapping[int, int],
 ) -> list[Numbered]:
-    place = {no: at for at, (no, _) in enumerate(best)}
+    place = {id(hit): at for at, (_, hit) in enumerate(best)}
     ordered = sorted(
-        asked, key=lambda numbered: (-scores.get(numbered[0], float("-inf")), place[numbered[0]])
+        asked, key=lambda numbered: (-scores.get(id(numbered[1]), float("-inf")), place[id(numbered[1])])
     )
     for at, numbered in enumerate(best):
         if numbered[1].parts.get("standing"):
@@ -90,10 +95,10 @@ def _ordered(
         ordered,
         name=lambda numbered: numbered[0],
         successor=lambda numbered: current.get(numbered[0]),
-        leads=lambda older, newer: place[newer[0]] < place[older[0]],
+        leads=lambda older, newer: place[id(newer[1])] < place[id(older[1])],
         keeps_old=True,
     )
-    return [(no, _told(hit, place[no] + 1, scores.get(no))) for no, hit in ordered]
+    return [(no, _told(hit, place[id(hit)] + 1, scores.get(id(hit)))) for no, hit in ordered]
 
 
 def _told(hit: Hit, place: int, score: float | None) -> Hit:

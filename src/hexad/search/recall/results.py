@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import chain
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hexad.search.recall.mentions import ScoredPassage
     from hexad.search.recall.overdue_facts import OverdueFact
 
 
@@ -76,7 +77,9 @@ class Candidates:
     vector: NDArray[np.float32] | None = None  # of the question
     citations: Mapping[int, tuple[CheckedCitation, ...]] = field(default_factory=dict)  # by memory
     branches: list[str] = field(default_factory=list)  # of what was left out since it is of them
-    shown: Mapping[int, int] = field(default_factory=dict)  # by memory: the chunk of code that answers best
+    passages: Mapping[int, Sequence[ScoredPassage]] = field(
+        default_factory=dict
+    )  # by memory, where it is code
 
     @cached_property
     def brought(self) -> frozenset[int]:
@@ -129,12 +132,17 @@ class Seeds(NamedTuple):
 
 
 class RankedHit(NamedTuple):
-    """One candidate with its score and how likely it is right; `seat` is its place in the fusion."""
+    """One candidate with its score and how likely it is right; `seat` is its place in the fusion.
+
+    `chunk_no` is that of a further definition in it, which is `below` the score of the candidate.
+    """
 
     no: int
     score: float
     seat: int
     relevance: float = 0.0
+    chunk_no: int | None = None
+    below: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,14 +181,70 @@ def best_chunk(candidates: Candidates, no: int, parts: Mapping[str, float]) -> i
     """Return the number of the chunk that answers best: of the arm that counted more."""
     if no in candidates.defined:
         return candidates.defined[no].chunk_no
-    if no in candidates.shown:
-        return candidates.shown[no]
+    if no in candidates.passages:
+        return best_passage(candidates.passages[no]).chunk_no
     match = candidates.lexical.get(no)
     near = candidates.answer.best.get(no) if candidates.answer is not None else None
     by_text = parts.get("lexical", 0.0) >= parts.get("vector", 0.0)
     if match is not None and (by_text or near is None or near[1] == 0):
         return match.chunk_no
     return near[1] if near is not None else 0
+
+
+FURTHER: Final = 0.5
+"""A definition that answers less than half as well as the best one of its file is no hit of its own."""
+
+
+def best_passage(passages: Sequence[ScoredPassage]) -> ScoredPassage:
+    """Return the passage that answers best; of equals the first in the file."""
+    return max(passages, key=lambda passage: (passage.score, -passage.chunk_no))
+
+
+def with_definitions(
+    ranked: Sequence[RankedHit], candidates: Candidates, *, limit: int
+) -> Sequence[RankedHit]:
+    """Return the hits with further definitions of files of code among them, each at the place of its own score.
+
+    A file has the score of its best passage, and a further definition as much less as its own best passage has. What
+    would come after `limit` files anyway is not looked at.
+    """
+    least = ranked[limit - 1].score if len(ranked) >= limit else None
+    further: list[RankedHit] = []
+    for hit in ranked:
+        if least is not None and hit.score <= least:
+            break
+        if passages := candidates.passages.get(hit.no):
+            further += _further(hit, passages, best_chunk(candidates, hit.no, {}), least)
+    return sorted([*ranked, *further], key=lambda hit: -hit.score) if further else ranked
+
+
+def _further(
+    hit: RankedHit, passages: Sequence[ScoredPassage], shown: int, least: float | None
+) -> Iterator[RankedHit]:
+    """Yield the definitions of a file but that of the passage that is shown, each with its best passage."""
+    best = best_passage(passages).score
+    headings = {"", *(passage.heading for passage in passages if passage.chunk_no == shown)}
+    floor = FURTHER * best if least is None else max(FURTHER * best, least - hit.score + best)
+    near = [each for each in passages if best > 0 and each.score > floor]
+    for passage in sorted(near, key=lambda each: (-each.score, each.chunk_no)):
+        if passage.heading not in headings:
+            headings.add(passage.heading)
+            below = best - passage.score
+            yield RankedHit(hit.no, hit.score - below, hit.seat, 0.0, passage.chunk_no, below)
+
+
+_REASONS: Final = {
+    "mentioned": "a passage that answers mentions it",
+    "definition": "it defines what a text that answers names",
+    "aside": "a test or a changelog, which the question does not ask for",
+    "standing": "it says what its user wants of answers, and comes near this request",
+}
+
+
+def parts_of(hit: RankedHit, fusion: Fusion) -> dict[str, float]:
+    """Return what each signal adds to a hit's score; the values sum to it."""
+    parts = fusion.parts(hit.seat)
+    return parts if hit.chunk_no is None else {**parts, "further": -hit.below}
 
 
 def why_of(candidates: Candidates, no: int, parts: Mapping[str, float]) -> tuple[str, ...]:
@@ -205,14 +269,9 @@ def why_of(candidates: Candidates, no: int, parts: Mapping[str, float]) -> tuple
     if parts.get("successor"):
         linked = no in candidates.brought
         why.append(f"it {'takes' if linked else 'seems to take'} the place of an older one that answers")
-    if parts.get("mentioned"):
-        why.append("a passage that answers mentions it")
-    if parts.get("definition"):
-        why.append("it defines what a text that answers names")
-    if parts.get("aside"):
-        why.append("a test or a changelog, which the question does not ask for")
-    if parts.get("standing"):
-        why.append("it says what its user wants of answers, and comes near this request")
+    why += [reason for part, reason in _REASONS.items() if parts.get(part)]
+    if "further" in parts:
+        why.append("a further definition of a file that answers")
     if parts.get("date"):
         why.append("it is from the time that the question names")
     if (boost := candidates.boosts.get(no)) is not None and parts.get("feedback"):
@@ -293,8 +352,8 @@ def cut(
     reason = f"after the limit of {options.limit}"
     late = [Dropped(memory_id=hit.id, reason=reason, score=hit.score) for _, hit in beyond]
     kept_hits, over = within([hit for _, hit in hits[: options.limit]], options.max_tokens)
-    kept_ids = {hit.id for hit in kept_hits}
-    return [numbered for numbered in hits[: options.limit] if numbered[1].id in kept_ids], [
+    kept_ids = {id(hit) for hit in kept_hits}  # of a memory there may be several
+    return [numbered for numbered in hits[: options.limit] if id(numbered[1]) in kept_ids], [
         *late,
         *dropped,
         *over,
@@ -312,7 +371,7 @@ def explain(
     considered: list[Mapping[str, JSONValue]] = []
     last = last_links(candidates.updates)
     for candidate in ranking.ranked[:EXPLAINED]:
-        parts = fusion.parts(candidate.seat)
+        parts = parts_of(candidate, fusion)
         considered.append(
             {
                 "id": ranking.places[candidate.no].id,

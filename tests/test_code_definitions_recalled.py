@@ -1,0 +1,97 @@
+"""Of a file of code a recall shows each definition that answers, at the place of its own score."""
+
+from __future__ import annotations
+
+import pytest
+
+from hexad import Hexad
+from test_code_graph import write
+
+_PADDING = "".join(f"    value = value + {number}\n" for number in range(14))
+LANTERNS = "\n\n".join(
+    [
+        f'def light_lantern(value):\n    """Light the lantern of the harbour at dusk."""\n{_PADDING}    return value\n',
+        f'def trim_hedge(value):\n    """Cut the hedge of the garden."""\n{_PADDING}    return value\n',
+        f'def quench_lantern(value):\n    """Quench the lantern of the harbour at dawn."""\n{_PADDING}    return value\n',
+    ]
+)
+QUESTION = "lantern of the harbour"
+
+
+@pytest.fixture
+def lanterns(hx: Hexad, project) -> Hexad:
+    write(
+        project,
+        {"lanterns.py": LANTERNS, "ferry.py": LANTERNS.replace("lantern", "ferry").replace("light", "moor")},
+    )
+    hx.ingest(project)
+    return hx
+
+
+def _headings(hits):
+    return [hit.chunk.heading for hit in hits if hit.source_id == "lanterns.py"]
+
+
+def test_each_definition_that_answers_is_a_hit_of_its_own(lanterns):
+    hits = lanterns.recall(QUESTION, min_relevance=0)
+
+    assert {"light_lantern(value)", "quench_lantern(value)"} == {*_headings(hits)[:2]}
+    assert len(_headings(hits)) == len({*_headings(hits)})
+    assert sorted((hit.score for hit in hits), reverse=True) == [hit.score for hit in hits]
+
+
+def test_a_further_definition_says_by_how_much_it_is_behind(lanterns):
+    first, further = [
+        hit for hit in lanterns.recall(QUESTION, min_relevance=0) if hit.source_id == "lanterns.py"
+    ][:2]
+
+    assert further.parts["further"] == pytest.approx(further.score - first.score)
+    assert further.score == pytest.approx(sum(further.parts.values()))
+    assert "a further definition of a file that answers" in further.why
+    assert "further" not in first.parts
+    assert further.relevance <= first.relevance
+
+
+def test_the_limit_and_the_tokens_count_hits_and_not_files(lanterns):
+    hits = lanterns.recall(QUESTION, limit=2, min_relevance=0)
+    room = hits[0].text.count("") // 3
+
+    assert 2 == len(hits)
+    assert hits[0].location != hits[1].location
+    assert [hits[0].location] == [
+        hit.location for hit in lanterns.recall(QUESTION, limit=2, max_tokens=room, min_relevance=0)
+    ]
+
+
+def test_a_definition_that_a_question_names_is_shown_once(lanterns):
+    assert 1 == _headings(lanterns.recall("quench_lantern", min_relevance=0)).count("quench_lantern(value)")
+    assert "quench_lantern(value)" == _headings(lanterns.recall("quench_lantern", min_relevance=0))[0]
+
+
+def test_a_reranker_orders_definitions_apart(opened, project):
+    hx = opened(rerank=lambda question, texts: [float("quench" in text) for text in texts])
+    write(project, {"lanterns.py": LANTERNS})
+    hx.ingest(project)
+
+    hits = hx.recall(QUESTION, min_relevance=0, explain=True)
+
+    assert "quench_lantern(value)" == _headings(hits)[0]
+    assert "light_lantern(value)" in _headings(hits)
+
+
+def test_named_layers_show_definitions_apart_too(lanterns):
+    hits = lanterns.recall(QUESTION, layers=["vector", "session"], min_relevance=0)
+
+    assert {"light_lantern(value)", "quench_lantern(value)"} <= {*_headings(hits)}
+
+
+def test_documents_have_one_hit(hx: Hexad, project):
+    sections = "\n\n".join(
+        f"## Lantern {n}\n\nThe lantern of the harbour, number {n}. {'Words. ' * 80}" for n in range(5)
+    )
+    write(project, {"guide.md": f"# Lanterns\n\n{sections}\n", "lanterns.py": LANTERNS})
+    hx.ingest(project)
+
+    found = [hit.source_id for hit in hx.recall(QUESTION, min_relevance=0)]
+
+    assert 1 == sum("guide.md" in name for name in found)
