@@ -90,3 +90,31 @@ def test_a_refusal_that_follows_does_not_hide_the_doubt(opened: Opener) -> None:
         hx.xdb.flush()
     hx.xdb.flush()
     assert "kept" in {step.content for step in hx.xdb.recall(session_id="s")}
+
+
+def test_closing_says_what_nobody_was_told_of_and_lets_go_of_the_store(opened: Opener) -> None:
+    hx = opened()
+    hx.xdb.start_session("s")
+    hx.xdb.record("input", "first")
+    hx.xdb.flush()
+    logs: list[Path] = []
+
+    def fail(operation: str, path: Path) -> None:
+        if path.suffix == ".log" and operation == "fdatasync" and not logs:
+            logs.append(path)
+        if path in logs and operation in ("fdatasync", "write"):
+            raise OSError(errno.EIO, "Input/output error")
+
+    previous = files.set_hook(fail)
+    try:
+        hx.xdb.record("input", "in doubt")
+        assert ["first"] == [step.content for step in hx.xdb.recall(session_id="s")][
+            :1
+        ]  # asking writes, and tells nobody
+    finally:
+        files.set_hook(previous)
+    with pytest.raises(RowsInDoubt, match="could not be taken back"):
+        hx.close()
+
+    hx.close()
+    assert "first" in {step.content for step in opened().xdb.recall(session_id="s")}
