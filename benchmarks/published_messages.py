@@ -130,7 +130,7 @@ def _written_catalogs(folder: Path) -> Iterator[Text]:
         )
         if place in ("", "en", "C"):
             continue
-        for entry in _ENTRY.finditer(file.read_text(encoding="utf-8", errors="replace")):
+        for entry in _ENTRY.finditer(_decoded(file.read_bytes())):
             english, message = (
                 "".join(_unescaped(part) for part in _PART.findall(text)) for text in entry.groups()
             )
@@ -141,6 +141,15 @@ def _written_catalogs(folder: Path) -> Iterator[Text]:
             english, message = node.findtext("source") or "", node.findtext("translation") or ""
             if _SPEAKS.search(english) and message != english:
                 yield from _message(folder.name, _language(file.stem.split("_", 1)[1]), english, message)
+
+
+def _decoded(data: bytes) -> str:
+    """Return the text of a catalog in the encoding that it names."""
+    named = re.search(rb"charset=([\w.-]+)", data)
+    try:
+        return data.decode(named[1].decode() if named else "utf-8", "replace")
+    except LookupError:
+        return data.decode("utf-8", "replace")
 
 
 def _is_language(name: str) -> bool:

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+import yaml
+
 from benchmarks.published_secrets import Text
 
 _GO_PATTERN = re.compile(r"(?P<name>\w+)\s*=\s*regexp\.MustCompile\(`(?P<pattern>[^`]*)`\)")
@@ -58,6 +60,16 @@ def _matched(test: str, patterns: list[re.Pattern[str]]) -> list[str]:
                 if bare and re.search(r"\d", token):
                     tokens[token] = None
     return list(tokens)
+
+
+def scan_results(folder: Path) -> Iterator[Text]:
+    """Yield the tokens of LeakTK's expected results that its scanner finds without any word around them."""
+    for file in sorted(folder.glob("testdata/leaktk-scanner-results.yaml")):
+        for found in yaml.safe_load(file.read_text(encoding="utf-8")):
+            token = str(found.get("secret"))
+            bare = token == found.get("match") and re.fullmatch(r"[^\s\"'<>]{16,}", token)
+            if bare and re.search(r"\d", token) and ":/" not in token:
+                yield Text("tokens", f"leaktk/{found.get('rule.id')}", token, token)
 
 
 def snapshots(folder: Path) -> Iterator[Text]:

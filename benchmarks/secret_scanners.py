@@ -5,7 +5,7 @@
 
 Each DIR is what somebody unpacked: `--gitleaks` the repository of gitleaks or of a project with its kind of tests,
 `--tests` that of detect-secrets, `--rules` those of Nosey Parker and Kingfisher, `--samples` that of CredSweeper,
-`--detectors` a folder of detectors in Go (those of TruffleHog, of Veles), `--snapshots` secretlint, `--messages` programs
+`--detectors` a folder of detectors in Go (those of TruffleHog, of Veles), `--snapshots` secretlint, `--results` LeakTK's patterns, `--messages` programs
 with their translations, `--files` ordinary files. PYTHON is the interpreter of an environment with the peer. A text
 counts as found or flagged by a peer when the peer reports anything in it; by Hexad only when nothing of the secret is left.
 
@@ -28,7 +28,7 @@ from pathlib import Path
 
 from benchmarks.halves import DEVELOPMENT, HALVES
 from benchmarks.published_messages import translations
-from benchmarks.published_rules import detector_tokens, snapshots
+from benchmarks.published_rules import detector_tokens, scan_results, snapshots
 from benchmarks.published_secrets import (
     LANGUAGES,
     Text,
@@ -141,10 +141,15 @@ def gathered(args: argparse.Namespace) -> dict[tuple[str, str], list[Text]]:
         (credsweeper_pairs, args.samples),
         (detector_tokens, args.detectors),
         (snapshots, args.snapshots),
+        (scan_results, args.results),
         (translations, args.messages),
     ):
+        known = set[str]()
         for folder in folders:
-            texts += reader(folder)
+            # A project that began as a copy of another has its tests too.
+            read = [text for text in reader(folder) if text.text not in known or text.secret is not None]
+            known |= {text.text for text in read}
+            texts += read
     texts += ordinary_files(args.files, count=args.file_count) if args.files else ()
     groups: dict[tuple[str, str], list[Text]] = defaultdict(list)
     for text in texts:
@@ -157,7 +162,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    for name in ("gitleaks", "tests", "rules", "samples", "detectors", "snapshots", "messages", "files"):
+    for name in (
+        "gitleaks",
+        "tests",
+        "rules",
+        "samples",
+        "detectors",
+        "snapshots",
+        "results",
+        "messages",
+        "files",
+    ):
         parser.add_argument(f"--{name}", type=Path, action="append", default=[])
     parser.add_argument("--file-count", type=int, default=3_000)
     parser.add_argument("--detect-secrets", type=Path, help="Python of an environment with detect-secrets")

@@ -92,6 +92,19 @@ def test_a_source_belongs_to_one_half_as_a_whole(published: Any) -> None:
     assert "development" == published.Text("spoken", "wordpress-l10n", "a", language="tr").half
 
 
+def test_a_catalog_is_read_in_the_encoding_that_it_names(tmp_path: Path, messages: Any) -> None:
+    file = tmp_path / "program/locale/de/some.po"
+    file.parent.mkdir(parents=True)
+    entry = 'msgid "Password: %s"\nmsgstr "Schlüsselwort: %s"\n'
+    file.write_bytes(
+        f'msgid ""\nmsgstr "Content-Type: text/plain; charset=iso-8859-1"\n\n{entry}'.encode("latin-1")
+    )
+
+    assert ["Schlüsselwort"] == [
+        text.text.split(":")[0] for text in messages.translations(tmp_path / "program")
+    ]
+
+
 def test_a_detector_gives_the_tokens_of_its_test_that_it_finds_by_themselves(
     tmp_path: Path, rules: Any
 ) -> None:
@@ -103,6 +116,19 @@ def test_a_detector_gives_the_tokens_of_its_test_that_it_finds_by_themselves(
     write(tmp_path / "named/named_test.go", test)
 
     assert ["tok_0123456789abcdef"] == [text.secret for text in rules.detector_tokens(tmp_path)]
+
+
+def test_a_result_gives_the_token_that_is_all_of_its_match(tmp_path: Path, rules: Any) -> None:
+    rows = [
+        ("A", "tok_0123456789abcdef", "tok_0123456789abcdef"),
+        ("B", "key=tok_fedcba9876543210", "tok_fedcba9876543210"),
+    ]
+    written = [
+        f"- {{rule.id: {rule}, match: '{match}', secret: '{secret}'}}\n" for rule, match, secret in rows
+    ]
+    write(tmp_path / "testdata/leaktk-scanner-results.yaml", "".join(written))
+
+    assert ["tok_0123456789abcdef"] == [text.secret for text in rules.scan_results(tmp_path)]
 
 
 def test_a_snapshot_gives_tokens_that_fill_a_line_and_files_in_which_nothing_is_found(
