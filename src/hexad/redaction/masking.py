@@ -40,7 +40,7 @@ class Masking:
     def __init__(self, *, salt: Callable[[], bytes], rules: RedactionRules) -> None:
         self._salt = salt
         self._rules = rules
-        self._name_rules = replace(rules, pii=frozenset(), patterns=())
+        self._name_rules = replace(rules, pii=frozenset(), patterns=(), names=True)
 
     def text(self, text: str) -> str:
         """Return a whole text without what the rules find."""

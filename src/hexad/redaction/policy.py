@@ -59,6 +59,8 @@ class RedactionRules:
     """Names of variables whose values in env files may be kept, and which no name rule looks at."""
     allow: tuple[re.Pattern[str], ...] = ()
     """Values that one of these matches as a whole are known to be harmless."""
+    names: bool = False
+    """Texts are names and identifiers: that one looks drawn makes it no secret there."""
 
 
 def project_rules(pii: Pii | str = Pii.SENSITIVE, *, env_allow: Iterable[str] = ()) -> RedactionRules:

@@ -167,7 +167,7 @@ def _secret_spans(
     lowered = _lowered(text)
     return [
         *find_shapes(text),
-        *(find_drawn(text) if has_runs else ()),
+        *(find_drawn(text, names=rules.names) if has_runs else ()),
         *find_key_blocks(text),
         *find_url_passwords(text),
         *find_header_secrets(text, lowered),

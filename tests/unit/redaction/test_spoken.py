@@ -74,6 +74,7 @@ SAID = [
         "Ger-tremen: {}",
     )),
     ('Korisnik "yuki" izrađen sa "{}" kao zaporkom', "lantern-candle-0476"),
+    ("Un mot de passe temporaire est fourni pour cette session : {}", "harvest" + "47"),
     ("Slaptažodis: {}", "gpBg" + "wwaPctPz"),
     ("Wachtwoord: {}", "kTvQzLpRwB"),
     ("Lösenord för användare kwame ändrat till {}", "Saffron" + "_42!"),

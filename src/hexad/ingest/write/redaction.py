@@ -397,7 +397,7 @@ def _secret_in(name: str | None, rules: RedactionRules) -> str | None:
 @lru_cache(maxsize=64)
 def _of_names(rules: RedactionRules) -> RedactionRules:
     """Return the rules without those for personal data: a person may be known by an address."""
-    return replace(rules, pii=frozenset(), patterns=())
+    return replace(rules, pii=frozenset(), patterns=(), names=True)
 
 
 _REMEMBERED: Final = 256

@@ -267,4 +267,7 @@ def _is_passphrase(value: str) -> bool:
     """Tell whether `value` is four to eight lower-case words that no label or message would put together."""
     words = value.split(" ")
     plain = all(word.isalpha() and word.islower() and len(word) > 2 for word in words)
-    return 4 <= len(words) <= 8 and plain and sum(values.is_wordy(word) for word in words) <= 1
+    said = (
+        sum(values.is_wordy(word) for word in words) <= 1 and sum(word in STOP_WORDS for word in words) <= 2
+    )
+    return 4 <= len(words) <= 8 and plain and said

@@ -35,6 +35,7 @@ _SAYING: Final = frozenset(
     "access api apikey auth key live pat priv private prod production rk sandbox sat secret sk svc tok token".split()
 )
 """Of which words, in front of a random rest, a token says what it is."""
+_SECRET: Final = frozenset("auth key pat priv private secret sk token".split())
 _PUBLIC: Final = frozenset("pk pub public publishable pubkey".split())
 # What is put before identifiers, digests and addresses: of messages, calls, runs and files (OpenAI, Anthropic,
 # LangChain), of customers and payments (Stripe), of machines and networks (AWS), of contents (npm, Go, Docker, Nix).
@@ -68,8 +69,8 @@ _ID_LIMIT: Final = 40
 """Identifiers are shorter, or hexadecimal."""
 
 
-def find_drawn(text: str) -> Iterator[SecretSpan]:
-    """Yield the tokens that a machine drew and no table describes."""
+def find_drawn(text: str, *, names: bool = False) -> Iterator[SecretSpan]:
+    """Yield the tokens that a machine drew and no table describes; in `names`, those that say they are tokens."""
     for match in _CANDIDATE.finditer(text):
         start, run = match.start(), match[0].rstrip(".")
         if not values.has_digit(run):
@@ -78,11 +79,15 @@ def find_drawn(text: str) -> Iterator[SecretSpan]:
         if "=" in run.rstrip("="):
             name, _, run = run.rpartition("=") if not run.endswith("=") else run.rstrip("=").rpartition("=")
             start = match.end() - len(match[0]) + len(name) + 1
-        if len(run) >= 20 and _is_drawn(text, start, run, name) and not _MASK.match(text, start + len(run)):
+        if (
+            len(run) >= 20
+            and _is_drawn(text, start, run, name, names=names)
+            and not _MASK.match(text, start + len(run))
+        ):
             yield SecretSpan("token", start, start + len(run), FROM_SHAPE)
 
 
-def _is_drawn(text: str, start: int, run: str, name: str) -> bool:
+def _is_drawn(text: str, start: int, run: str, name: str, *, names: bool) -> bool:
     heads, body = _split(run)
     words = {word.lower() for word in heads}
     saying = not _SAYING.isdisjoint(map(str.lower, _JOINT.split(run)))
@@ -95,8 +100,8 @@ def _is_drawn(text: str, start: int, run: str, name: str) -> bool:
         return False
     if not _is_long_enough(run, body, drawn, bool(heads), saying, hexadecimal):
         return False
-    if saying:
-        return True
+    if saying or names:
+        return saying
     alone = len(text) - len(run) < 16 and text.strip() == run
     if not heads and (
         values.is_typed_row(run) or is_written_text(run) or not (alone or _PLAIN.fullmatch(run))
@@ -111,12 +116,13 @@ def _is_long_enough(run: str, body: str, drawn: str, headed: bool, saying: bool,
         return saying
     if hexadecimal:
         least = 32 if saying else 40
-        return headed and "_" in run and least <= len(drawn) <= 128 and len(set(drawn)) > 6
+        apart = "_" in run or not _SECRET.isdisjoint(run.lower().split("-"))
+        return headed and apart and least <= len(drawn) <= 128 and len(set(drawn)) > 6
     mixed = not (drawn.islower() or drawn.isupper())
     least = (20 if saying else 24 if headed else 32) + (0 if mixed else 4 if saying else 8)
     most = 4_096 if "." in body else 256
     digits = sum(map(str.isdigit, drawn[:64]))
-    if not least <= len(drawn) <= most or not 3 <= digits <= 0.6 * min(len(drawn), 64):
+    if not least <= len(drawn) <= most or not 3 - saying <= digits <= 0.6 * min(len(drawn), 64):
         return False  # what is digits for the most part are numbers: the path of a picture
     return max(map(len, _JOINT.split(body))) >= 8 and random_score(drawn[-40:]) >= _LEAST_SCORE
 

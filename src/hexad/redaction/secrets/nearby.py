@@ -74,6 +74,8 @@ def find_near(text: str, end: int, *, sure: bool) -> SecretSpan | None:
         quoted = quoted or start > run.start()
         if written.isascii() and before.lower().rstrip(":") not in _OTHERS:
             score = _strength(value) + _closeness(words, before, quoted) + sure - 1
+            if before.endswith((":", "：")) and _compiled(_LINE_END).match(text, run.end()):
+                score += words // 2  # what ends a line behind a colon is what the line is about
             alone = not below or _compiled(_LINE_END).match(text, run.end()) is not None
             if score >= _LEAST and _strength(value) > 0 and alone:
                 return SecretSpan("password", start, start + len(value), FROM_NAME)

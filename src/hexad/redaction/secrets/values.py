@@ -48,7 +48,7 @@ _FILLER = lazy_pattern(
 )
 _REFERENCE = lazy_pattern(
     r"[$%@]\(|\$[A-Za-z_{]|\$\{|\{\$|#\{|\{\{|\{%|\{[\w.!:()\[\]'\"|@]*\}|%\(|%[sdvqr]$"
-    r"|%[A-Za-z_]\w*%$|<[^>]*>|@[A-Za-z_]+@$|__\w+__$"
+    r"|%[A-Za-z_]\w*%$|<[^>]*>|~[A-Za-z_]\w*(?:\.\w+)+$|@[A-Za-z_]+@$|__\w+__$"
     r"|&[a-z]+;|(?i:enc\[|encrypted:|vault:|op://|arn:|ssm:|env:|file:|secret://|data:|aws_kms|!vault|\$ANSIBLE)"
 )
 _EXPRESSION = lazy_pattern(r"\(\?[:=!<P]|\[\^?[a-zA-Z0]-[a-zA-Z9]|\\[wdsbWDS]|\]\{\d|\.\*|^\^.*\$$")

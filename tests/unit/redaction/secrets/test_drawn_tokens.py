@@ -5,6 +5,7 @@ import string
 
 import pytest
 
+from hexad.redaction.masking import Masking
 from hexad.redaction.policy import project_rules
 from hexad.redaction.redact import redact
 from hexad.redaction.secrets.classifier import Style, accepts
@@ -47,6 +48,8 @@ def test_drawn_strings_and_names_are_told_apart() -> None:
         f"acme_{LOWER[:36]}",
         f"acme_{HEX}",
         f"acme_secret_{HEX[:32]}",
+        f"acme-secret-{HEX[:32]}",
+        f"acme_live_{MIXED[:20]}",
         f"api-{UUID}",
         f"thing_{MIXED[:22]}_secret_{MIXED[22:40]}",
         f"org_{MIXED}",
@@ -86,6 +89,15 @@ def test_addresses_digests_identifiers_and_data_are_none(text: str) -> None:
     assert [] == [*find_drawn(text)]
 
 
+def test_a_drawn_name_is_an_identifier_unless_it_says_that_it_is_a_token() -> None:
+    masking = Masking(salt=lambda: b"salt", rules=RULES)
+
+    assert masking.secret_in(MIXED) is None
+    assert masking.secret_in(f"thing_{MIXED}") is None
+    assert "token" == masking.secret_in(f"acme_key_{MIXED}")
+    assert f"session {MIXED}" != masking.text(f"session {MIXED}")
+
+
 def test_identifiable_keys_of_azure_are_found_by_their_mark() -> None:
     key = f"{drawn(76)}+A" + f"St{drawn(6)}=="
 
@@ -123,6 +135,8 @@ def test_letters_with_cases_as_in_no_name_are_scrambled() -> None:
         "ID='1' RECORD='@' TYPE='A'\nID='2' RECORD='ftp' TYPE='A'\nID='3' RECORD='www' TYPE='A'\n",
         "HELLO=encrypted:BLAHx3Q9\nOTHER=encrypted:BLAHk7Zs\nLAST=encrypted:BLAHk7Zs\n",
         "ANY_KEY = ZHVtbXkgdGV4dCBkYXRhIGRhdGEgZGF0YQ==",
+        "State[:secret2] = 'also should not copy'",
+        "Never pass :data:`~app.current_app`",
         "```env\nTRACING_ENABLED=true\nDEBUG=false\n```\n",
         "value.replace(regexp, `$1$2${textInput.value}`);",
     ],
