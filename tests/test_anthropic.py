@@ -73,6 +73,20 @@ def test_a_file_reads_as_it_was_written(hx: Hexad, tool: HexadMemoryTool, text: 
     assert [] == hx.check()
 
 
+@pytest.mark.parametrize("name", ["[slug].md", "[ids]/a.md", "what?.md", "*.md", "a[!b]*.md"])
+def test_a_name_may_hold_what_patterns_are_made_of(hx: Hexad, tool: HexadMemoryTool, name: str) -> None:
+    do(tool, "create", path="/memories/plain.md", file_text="Plain.")
+    do(tool, "create", path=f"/memories/{name}", file_text="one")
+
+    with pytest.raises(ToolError, match="already exists"):
+        do(tool, "create", path=f"/memories/{name}", file_text="two")
+    do(tool, "str_replace", path=f"/memories/{name}", old_str="one", new_str="three")
+    assert do(tool, "view", path=f"/memories/{name}").endswith("\tthree")
+    do(tool, "delete", path=f"/memories/{name.partition('/')[0]}")
+
+    assert ["memories/plain.md"] == [each.path for each in hx.memories()]
+
+
 def test_files_of_one_content_are_two(hx: Hexad, tool: HexadMemoryTool) -> None:
     for name in ("a", "b"):
         do(tool, "create", path=f"/memories/{name}.md", file_text="Nothing yet.\n")

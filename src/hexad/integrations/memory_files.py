@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -27,6 +28,7 @@ _AROUND: Final = 2
 """Lines shown before and after a change."""
 _WAIT_S: Final = 30.0
 _NAMED: Final = 3
+_IN_PATTERNS: Final = frozenset("*?[")
 _LAYOUT: Final = "file"
 """Name in a memory's metadata of what its text does not keep: its line ends, and white space at its ends."""
 
@@ -236,8 +238,10 @@ class MemoryFiles:
         )
 
     def _at(self, path: str) -> list[Memory]:
+        """Return what lies at a path and below it; more, where its names hold what patterns are made of."""
+        plain = takewhile(lambda part: not _IN_PATTERNS.intersection(part), path.split("/"))
         try:
-            return self._store.memories(space=self._space, path=path, limit=None)
+            return self._store.memories(space=self._space, path="/".join(plain), limit=None)
         except NotFound:  # nothing was written to the space yet
             return []
 
