@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hexad import Hexad
+from hexad.layers.code_passages import CodePassages
 from test_code_graph import write
 
 _PADDING = "".join(f"    value = value + {number}\n" for number in range(14))
@@ -95,3 +96,26 @@ def test_documents_have_one_hit(hx: Hexad, project):
     found = [hit.source_id for hit in hx.recall(QUESTION, min_relevance=0)]
 
     assert 1 == sum("guide.md" in name for name in found)
+
+
+def test_a_context_shows_each_definition_whole_and_a_short_class_once(hx: Hexad, project, monkeypatch):
+    items = []
+    shown = CodePassages.shown
+    monkeypatch.setattr(CodePassages, "shown", lambda *given: items.append(shown(*given)) or items[-1])
+    lamp = 'class Lamp:\n    """A lamp."""\n\n' + "\n".join(
+        f'    def {verb}_beacon(self):\n        """{verb.title()} the beacon of the pier."""\n'
+        + "".join(f"        self.turns += {number}\n" for number in range(14))
+        for verb in ("light", "quench")
+    )
+    write(project, {"lanterns.py": LANTERNS, "lamp.py": lamp})
+    hx.ingest(project)
+
+    lanterns = [block.text for block in hx.context(QUESTION, max_tokens=2_000, wait=True).evidence_blocks]
+    beacons = [
+        block.text for block in hx.context("beacon of the pier", max_tokens=2_000, wait=True).evidence_blocks
+    ]
+
+    assert 1 == sum("def light_lantern" in text and "return value" in text for text in lanterns)
+    assert 1 == sum("def quench_lantern" in text and "return value" in text for text in lanterns)
+    assert 1 == sum("class Lamp" in text for text in beacons)
+    assert 1 == sum("class Lamp" in item.text for item in items[-1])

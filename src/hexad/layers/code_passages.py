@@ -61,11 +61,18 @@ class CodePassages:
         """Return the items, each of one of `hits`, as a context shows them, without those that say nothing of it."""
         changes = query.query_class is QueryClass.HISTORICAL or asks_of_changes(query.text)
         told = any(hit.memory.kind in (CODE, GUIDE) for hit in hits)
-        shown = []
+        shown: list[MemoryItem] = []
+        whole: set[tuple[str, str]] = set()
         for hit, item in zip(hits, items, strict=True):
             if told and not changes and is_changelog(hit.memory.kind, hit.memory.source_id):
                 continue
             found = self._of_code(hit, item) if hit.memory.kind == CODE else item
+            if (
+                found is not None and found is not item
+            ):  # two methods of a short class are shown as that class
+                if (hit.id, found.location) in whole:
+                    continue
+                whole.add((hit.id, found.location))
             if hit.memory.kind == GUIDE and hit.memory.source is not None:
                 found = _without_directives(item)
             if found is not None:

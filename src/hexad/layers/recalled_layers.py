@@ -119,6 +119,7 @@ class SharedRecall:
         text = object_of(query)
         options = RecallOptions(
             near=True,
+            definitions=True,
             unasked=query.task_type in BUILDING,
             filters=filters,
             limit=limit,
