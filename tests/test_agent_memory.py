@@ -444,6 +444,28 @@ def test_items_of_the_responses_api_are_turns_of_the_model_and_its_tools(hx: Hex
     assert "14:10" in AgentMemory(hx, user="ada").before_step([user("Low water?"), CALL]).render()
 
 
+def test_what_shells_and_interpreters_print_is_their_tools_and_an_image_has_no_words(hx: Hexad) -> None:
+    ended = {"outcome": {"type": "exit", "exit_code": 1}}
+    printed = {"stdout": "tides.csv", "stderr": "One file is locked.", **ended}
+    logs = [{"type": "logs", "logs": "Mean: 4.1"}, {"type": "image", "url": "https://harbour.example/plot"}]
+    memory = AgentMemory(hx, session="monday")
+    memory.after_step([
+        user("What is there?"),
+        {"type": "shell_call_output", "call_id": "c2", "output": [printed]},
+        {"type": "code_interpreter_call", "id": "i1", "code": "mean()", "outputs": logs},
+        {"type": "mcp_call", "id": "m1", "name": "chart", "arguments": "{}", "output": None, "error": "No chart 7."},
+        {"type": "image_generation_call", "id": "g1", "status": "completed", "result": "iVBORw0KGgo" * 50},
+    ])  # fmt: skip
+
+    assert [
+        (hexad.Trust.USER, "What is there?"),
+        (hexad.Trust.TOOL, "tides.csv\nOne file is locked."),
+        (hexad.Trust.TOOL, "code_interpreter_call(mean())\nMean: 4.1"),
+        (hexad.Trust.TOOL, "chart({})\nNo chart 7."),
+        (hexad.Trust.AGENT, "image_generation_call()"),
+    ] == [(turn.trust, turn.raw) for turn in sorted(hx.memories(), key=lambda each: each.turn.position)]
+
+
 def test_items_as_the_sdk_gives_them_are_read_too(hx: Hexad) -> None:
     pytest.importorskip("openai")
     from openai.types.responses import ResponseFunctionToolCall, ResponseReasoningItem

@@ -10,7 +10,7 @@ from hexad.core.arguments import is_whole, quoted, value_list
 from hexad.core.json_types import JSONObject
 from hexad.errors import InvalidInput
 from hexad.integrations.open_store import in_thread
-from hexad.integrations.response_items import call_text, output_text
+from hexad.integrations.response_items import call_text, output_of, output_text
 from hexad.integrations.turns import HELD_BACK, Said, Turns
 from hexad.memory.memory import Memory, Trust
 
@@ -29,6 +29,14 @@ if TYPE_CHECKING:
     from hexad.engine import Hexad
 
 __all__ = ["HexadSession"]
+_WITHOUT_WORDS: Final[Mapping[str, str | None]] = {
+    "arguments": "{}",
+    "output": HELD_BACK,
+    "error": HELD_BACK,
+    "outputs": None,
+    "results": None,
+}
+"""What a call that is held back has in these fields."""
 _ROLES: Final = ("user", "assistant", "system", "developer")
 
 
@@ -115,6 +123,8 @@ def _said(item: TResponseInputItem) -> Said:
     if kind.endswith("_output"):
         return Said(text=output_text(content.get("output")), speaker="tool", content=content)
     if kind.endswith("_call"):
+        if output := output_of(content):  # a tool that runs where the model does: the item has both
+            return Said(text=f"{call_text(content)}\n{output}", speaker="tool", content=content)
         return Said(text=call_text(content), speaker="assistant", content=content)
     return Said(text=output_text(content.get("summary")) or f"({kind})", speaker="assistant", content=content)
 
@@ -126,10 +136,17 @@ def _own(content: JSONObject, held_back: bool) -> TResponseInputItem:
         if kind == "message":
             item = {"role": item.get("role") or "user", "content": HELD_BACK}
         elif kind.endswith("_output"):
-            item = {**item, "output": HELD_BACK}
+            item = {**item, "output": _held_back(item.get("output"))}
         else:
-            item = {**item, **({"arguments": "{}"} if "arguments" in item else {})}
+            item = {**item, **{name: words for name, words in _WITHOUT_WORDS.items() if item.get(name)}}
     return cast("TResponseInputItem", item)
+
+
+def _held_back(output: object) -> object:
+    """Return the output of a tool without its words, in a form that the API takes of this tool."""
+    if isinstance(output, list) and all(isinstance(part, Mapping) and "stdout" in part for part in output):
+        return [{**part, "stdout": HELD_BACK, "stderr": ""} for part in output]
+    return HELD_BACK
 
 
 def _other(memory: Memory, text: str) -> TResponseInputItem:

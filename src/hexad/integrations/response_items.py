@@ -34,7 +34,9 @@ _FORMS: Final[Mapping[str, tuple[type, ...]]] = {
     "output": (str, list, tuple, Mapping),
 }
 """Forms of the fields that are read, of items that programs put together themselves."""
-_OUTPUTS: Final = ("output", "outputs", "results", "result")
+_OUTPUTS: Final = ("output", "outputs", "results", "result", "error")
+_PICTURES: Final = "image_generation_call"
+"""The type of an item whose result is no text, but the bytes of a picture."""
 
 
 def is_item(entry: Mapping[str, Any]) -> bool:
@@ -62,12 +64,19 @@ def message_of(item: Mapping[str, Any]) -> dict[str, Any]:
             )
     if kind in _NOT_SAID:
         return {"role": "assistant", "content": ""}
-    said = output_text(next((item[name] for name in _OUTPUTS if item.get(name)), None))
+    said = output_of(item)
     if kind.endswith(_OUTPUT):
         return {"role": "tool", "content": said}
     if said:  # a tool that runs where the model does: its call and what came of it are one item
         return {"role": "tool", "content": f"{call_text(item)}\n{said}"}
     return {"role": "assistant", "content": call_text(item)}
+
+
+def output_of(item: Mapping[str, Any]) -> str:
+    """Return the words of what came of a call, of its own item or of one that has both; "" where there are none."""
+    if item.get("type") == _PICTURES:
+        return ""
+    return output_text(next((item[name] for name in _OUTPUTS if item.get(name)), None))
 
 
 def call_text(item: Mapping[str, Any]) -> str:
@@ -85,6 +94,7 @@ def output_text(output: object) -> str:
     if isinstance(output, list | tuple):
         return "\n".join(filter(None, map(output_text, output)))
     if isinstance(output, Mapping):
-        words = output.get("text") or output.get("refusal") or ""
-        return words if isinstance(words, str) else ""
+        words = next((output[name] for name in ("text", "refusal", "logs") if output.get(name)), "")
+        printed = [words, output.get("stdout"), output.get("stderr")]
+        return "\n".join(text for text in printed if text and isinstance(text, str))
     return ""
