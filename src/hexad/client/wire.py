@@ -28,7 +28,8 @@ MEDIA_TYPE: Final = "application/vnd.hexad.values+json"
 _MODULES: Final = (
     "hexad.audit.values", "hexad.code_graph.values", "hexad.core.erasure",
     "hexad.core.event_types", "hexad.core.lazy", "hexad.database.encryption.record",
-    "hexad.experience.values.contract", "hexad.experience.values.documents", "hexad.experience.values.pressure",
+    "hexad.experience.values.contract", "hexad.experience.values.documents", "hexad.experience.values.losses",
+    "hexad.experience.values.pressure",
     "hexad.experience.values.records", "hexad.experience.values.tags", "hexad.experience.values.tiers",
     "hexad.honeycomb.values", "hexad.ingest.sources.checkout", "hexad.layers.contract", "hexad.layers.project.values",
     "hexad.layers.session.working_set", "hexad.layers.user.values", "hexad.maintenance.consolidation.values",
