@@ -34,19 +34,23 @@ class Statement(NamedTuple):
 
 
 _DOUBT = lazy_pattern(
-    r"(?i)\b(?:maybe|perhaps|might|could we|should we|shall we|what if|whether|not sure|i think|i guess|wonder"
+    r"(?i)\b(?:maybe|perhaps|might|could we|should we|shall we|what if|whether|not sure|i think"
+    r"|i guess|wonder"
     r"|imagine|suppose|let's say"
-    r"|(?:have|has|had|did)(?: not|n't) (?:yet )?(?:decide|decided|agree|agreed)|nothing (?:is|was) decided|undecided"
+    r"|(?:have|has|had|did)(?: not|n't) (?:yet )?(?:decide|decided|agree|agreed)|nothing (?:is"
+    r"|was) decided|undecided"
     r"|before we decide|once we|until we (?:decide|agree)|if we (?:decide|decided|agree|agreed))\b"
 )
 _CHOOSE: Final = (
     r"(?:be )?(?:go(?:ing)? (?:with|for)|stick(?:ing)? (?:with|to)|stay(?:ing)? with|settl(?:e|ing) on"
-    r"|switch(?:ing)? (?:over )?(?:to|from)|mov(?:e|ing) (?:over )?to|migrat(?:e|ing) (?:to|from|away)|adopt(?:ing)?"
+    r"|switch(?:ing)? (?:over )?(?:to|from)|mov(?:e|ing) (?:over )?to|migrat(?:e|ing) (?:to|from|away)"
+    r"|adopt(?:ing)?"
     r"|standardi[sz](?:e|ing) on|build(?:ing)? on|drop(?:ping)?|default(?:ing)? to)"
 )
 _DECISION = lazy_pattern(
     r"(?i)^\W*(?:decision\s*:|decided\s*:)|\b(?:we|i|the team|everybody)(?:'ve)? (?:have |has |had )?"
-    r"(?:now |finally |all |basically |just )?(?:(?:decided|agreed|settled|resolved) (?:to|on|that|for|against"
+    r"(?:now |finally |all |basically |just )?(?:(?:decided|agreed|settled|resolved) (?:to|on|that|for"
+    r"|against"
     r"|not|with|upon)"
     r"|chose|(?:opted|went) (?:for|with)|standardi[sz]ed on|ruled out)\b"
     r"|\b(?:we|i)(?:'ve| have) (?:now |finally |just )?(?:elected|selected|chosen|picked|adopted|(?:switched"
@@ -54,7 +58,8 @@ _DECISION = lazy_pattern(
     rf"|\b(?:we|i)(?:'ll| will| are going to|'re going to|'m going to| am going to| shall) (?:just |all "
     rf"|now )?{_CHOOSE}\b"
     r"(?! (?:it|this|that|these|those|them)\b)"
-    rf"|\b(?:we|i)(?:'ll| will| are going to|'re going to|'m going to| am going to| shall) (?:just |all |now )?"
+    rf"|\b(?:we|i)(?:'ll| will| are going to|'re going to|'m going to| am going to| shall) (?:just "
+    rf"|all |now )?"
     r"(?:use|be using) (?!(?:it|this|that|these|those|them|some|my|your|her|his|our|their|the)\b)\S"
     r"|\bwe(?:'re| are) (?:now )?(?:using|adopting|(?:switching|moving|migrating) (?:over )?(?:to|from)"
     r"|dropping|going with"
@@ -64,7 +69,8 @@ _DECISION = lazy_pattern(
     r"|\b(?:is|was|are) (?:our|my) (?:\w+ )?choice\b|\b(?:our|my) (?:\w+ )?choice (?:is|was|fell on)\b"
     r"|^\W*(?:ok(?:ay)?,? |so,? |then,? |alright,? )?(?:going|sticking) (?:with|for) (?!(?:the flow|it|this"
     r"|that|you|my|a|an|the)\b)"
-    r"|^\W*(?:chose|picked|selected|opted for|settled on|switched to|migrated to|went with) .{2,80}\b(?:because"
+    r"|^\W*(?:chose|picked|selected|opted for|settled on|switched to|migrated to"
+    r"|went with) .{2,80}\b(?:because"
     r"|since|over|instead of|due to|for)\b"
     r"|^\W*(?:let's|let us) (?:just |all |please )?(?:go (?:with|for)|use|adopt|stick (?:with|to)|stay with"
     r"|switch to|settle on|standardi[sz]e on|move to)\b"
@@ -73,7 +79,8 @@ _DECISION = lazy_pattern(
     r"|\bwe (?:picked|rejected|dropped) .{2,60} (?:because|in favou?r of|over)\b"
 )
 _IT_IS = lazy_pattern(
-    r"(?i)(?:^|[-–—:,] ?)(?!(?:here|there|so|as|what|that|this|how|whatever|where|who|and|but|yes|yeah|well|oh"
+    r"(?i)(?:^|[-–—:,] ?)(?!(?:here|there|so|as|what|that|this|how|whatever|where|who|and|but|yes|yeah"
+    r"|well|oh"
     r"|wow)\b)\w[\w.+#-]*(?: \w[\w.+#-]*)? it is\W*$"
 )
 _CONVENTION = lazy_pattern(
@@ -81,8 +88,16 @@ _CONVENTION = lazy_pattern(
     r"|\bwe (?:always|never)\b"
     r"|\b(?:from now on|from here on|going forward|in this (?:project|repo|repository|codebase)),? "
     r"(?:please |we|all|every|always|never|use)\b"
-    r"|^\W*(?:and |but |so )?(?:please )?(?:always|never|(?:don't|do not) ever) (?!(?:mind|a|an|the)\b)[a-z]+"
-    r"|(?:[,;]|\bbut|\band) (?:always|never) (?:on|in|at|as|by|for|with|before|after|without|to)\b|, always\W*$"
+    r"|^\W*(?:and |but |so )?(?:please )?(?:always|never|(?:don't|do not) ever) (?!(?:mind|a|an|the)\b)"
+    # "Never been there.", "Always happy to help.": somebody leaves their "I" out.
+    r"(?!(?:again|been|had|seen|heard|thought|knew|known|got|gotten|felt|found|went|gone|came|took"
+    r"|taken|made|met|said|told|did|done|was"
+    r"|were|too|so|as|enough|more|less|happy|glad|good|great|nice|fun|lovely|there|here|up|down|in|on"
+    r"|at|with|for|about|one|something"
+    r"|someone|(?!need|feed|embed|seed|speed|exceed|proceed|succeed|shed|shred|wed"
+    r"|bleed)[a-z]{2,}ed)\b)[a-z]+"
+    r"|(?:[,;]|\bbut|\band) (?:always|never) (?:on|in|at|as|by|for|with|before|after|without|to)\b"
+    r"|, always\W*$"
     r"|^\W*(?:and |but |so )?(?:please )?(?:don't|do not) use "
     r"(?!(?:it|this|that|these|those|them|the|a|an|any|my|your|our|one|some|to)\b)"
     r"[\w.+#-]+(?: (?:in|for|anywhere|here)\b.*)?\W*$"
@@ -94,11 +109,13 @@ _CONVENTION = lazy_pattern(
     r"|only)\b)(?![^.;]*\bto [a-z]{3,}\b)"
 )
 _TODO = lazy_pattern(
-    r"(?i)^\W*(?:todo|fixme|follow-?up|next step|action item|reminder|open point|left to do|still open|still missing)"
+    r"(?i)^\W*(?:todo|fixme|follow-?up|next step|action item|reminder|open point|left to do|still open"
+    r"|still missing)"
     r"\b\s*[:\-–—(]"
     r"|\b(?:we|i|you|somebody|someone) (?:still )?(?:need|needs|have|has) to\b.*"
     r"\b(?:later|tomorrow|next|afterwards|another time)\b"
-    r"|\b(?:we|i) still (?:need|have) to\b|\bremains to be done\b|\b(?:don't|do not) forget to\b|\bremind me to\b"
+    r"|\b(?:we|i) still (?:need|have) to\b|\bremains to be done\b|\b(?:don't|do not) forget to\b"
+    r"|\bremind me to\b"
     r"|\b(?:still|yet) (?:has|have|needs?) to be [a-z]+\b"
 )
 _OFTEN: Final = r"(?:(?:[a-z]+ly|always|still|do|just|much|also|now|often|happen to|tend to) )*"
@@ -112,9 +129,10 @@ _NOT_THAT: Final = (
 _CHOICE = lazy_pattern(
     r"(?i)^\W*preference\s*:|\bmy (?:\w+ )?preference (?:is|would be)\b"
     r"|\bi (?:always|generally|usually|never) want (?!to\b)"
-    r"|\b(?:i'd|i would) like to (?:stick (?:with|to)|stay with|keep using)\b|\bworks? (?:best|better) for me\b"
+    r"|\b(?:i'd|i would) like to (?:stick (?:with|to)|stay with|keep using)\b|\bworks? (?:best"
+    r"|better) for me\b"
     r"|\b(?:i|we)(?:'d| would) (?:much )?(?:rather|prefer) (?!not to say)"
-    rf"|\b(?:i|we) {_OFTEN}(?:prefer|favou?r){_NOT_THAT}(?= \w)"
+    rf"|\b(?:i|we) {_OFTEN}(?:prefer|favou?r){_NOT_THAT}(?= [\"'`“‘*_]*\w)"
     rf"|\b(?:i|we) {_OFTEN}(?:{_AVERSION}){_NOT_THAT}(?= \w|\W*$)"
     r"|\b(?:i|we) (?:\w+ )?(?:always|usually|generally|normally|typically|mostly|only) "
     r"(?:use|set|indent|format|name|code|develop|deploy|test|commit|write (?:my|code|tests|in))\b"
@@ -123,7 +141,8 @@ _CHOICE = lazy_pattern(
 _LIKING = lazy_pattern(
     r"(?i)\bmy (?:\w+ )?favou?rite\b"
     rf"|\b(?:i|we) {_OFTEN}(?:like|love|enjoy|adore){_NOT_THAT}(?= \w)"
-    r"|\b(?:i'm|i am|we're|we are) (?:not )?(?:really )?(?:(?:a )?(?:big |huge )?fan of|fond of|keen on|partial to)\b"
+    r"|\b(?:i'm|i am|we're|we are) (?:not )?(?:really )?(?:(?:a )?(?:big |huge )?fan of|fond of"
+    r"|keen on|partial to)\b"
 )
 # How a project is built, not what its people do this evening: a sentence with one of these may decide by more verbs.
 _PROJECT_WORDS: Final = """
@@ -163,7 +182,8 @@ _SOON: Final = lazy_pattern(
 _WE_CHOOSE = lazy_pattern(
     r"(?i)\b(?:we|i|our team|the team)(?: (?:all|just|now|finally|both))*(?:'ll| will| shall|'re| are|'m| am"
     r"| is| won't)"
-    r"(?: (?:not|all|just|now|finally|definitely|then|always|never|only))*(?: gonna| going to)?(?: not)?(?: be)? "
+    r"(?: (?:not|all|just|now|finally|definitely|then|always|never|only))*(?: gonna"
+    r"| going to)?(?: not)?(?: be)? "
     rf"(?:us(?:e|ing)|rely(?:ing)? on|go(?:ing)? with|stick(?:ing)? (?:with|to)|adopt(?:ing)?"
     rf"|switch(?:ing)? to|mov(?:e|ing) (?:over )?to|tak(?:e|ing)"
     rf"|host(?:ing)?(?: \w+)? (?:on|at|with)|deploy(?:ing)? (?:on|to|with)|stor(?:e|ing)\b.{{0,24}} in"
@@ -190,7 +210,8 @@ _ORDER = lazy_pattern(
     rf"|move to|put|name|no more|no)|(?:don't|do not|never) (?:ever )?[a-z]+|"
     rf"(?:make sure|be sure|remember) to (?:always |never )?[a-z]+|(?:you|everybody|everyone|we) (?:should"
     rf"|must|need to|have to) (?:always|never) [a-z]+|always [a-z]+"
-    rf"|(?:i'd like|i would like|i want|give me)(?: all| my| your| every| each)?(?=.* (?:in|as|with|without)\b))"
+    rf"|(?:i'd like|i would like|i want|give me)(?: all| my| your| every| each)?(?=.* (?:in|as|with"
+    rf"|without)\b))"
     rf" (?!{_POINTED}|to\b)\S"
 )
 _LIVES = lazy_pattern(
@@ -200,20 +221,66 @@ _LIVES = lazy_pattern(
 )
 _GENERAL = lazy_pattern(r"(?i)\b(?:always|never|every|each|all|any|before|only|everywhere|instead|not)\b")
 _OWN_WAY = lazy_pattern(
-    rf"(?i)\bmy (?:go-to|default|usual|standard|preferred) (?:\w+ ){{0,3}}(?:is|are)\b(?!.*\b(?:excuse|answer|joke)\b)"
+    rf"(?i)\bmy (?:go-to|default|usual|standard|preferred) (?:\w+ ){{0,3}}(?:is|are)\b(?!.*\b(?:excuse"
+    rf"|answer|joke)\b)"
     rf"|(?P<sure>\bremember (?:that )?i (?:always |never |usually )?(?:use|prefer|like|want|work with|write"
     rf"|need|run|code in)\b"
     rf"|^\W*(?:please )?call me {_NAME}\W*$|^\W*(?:please )?stop (?:suggesting|recommending|mentioning|adding"
     rf"|using) \S|\bi(?:'d| would) like (?:all |my |your )?(?:answers|replies|responses|explanations|code)\b)"
-    rf"|\bi (?:always|usually|generally|normally|mostly|only) (?:work|run|write|test|deploy|commit|review|name"
+    rf"|\bi (?:always|usually|generally|normally|mostly|only) (?:work|run|write|test|deploy|commit"
+    rf"|review|name"
     rf"|start) (?:with|my|all|tests|code|in|on|every)\b"
 )
 _QUOTED = lazy_pattern(r"^\s*(?:>|```|~~~|\||[$%#] |[\"“«])")
 _QUOTATION = lazy_pattern(
     r"[\"“«][^\"”»\n]{12,}[\"”»]|„[^“”\n]{12,}[“”]|(?<!\w)['‘](?=\w)(?:[^'\n]|(?<=\w)'(?=\w)){12,}'(?!\w)"
 )
+_OWN_AFTER_ALL: Final = r"(?!.*[,;:–—-] ?(?:but|so|yet|still|nevertheless|therefore)\b)"
+"""What follows these words is the speaker's own again: "Kim says it is slow, but we chose it"."""
+_TOLD: Final = (
+    r"(?:(?:says|said|claims|claimed|thinks|thought|believes|believed|insists|insisted|writes|wrote"
+    r"|mentions|mentioned"
+    r"|announces|announced|argues|argued|swears|swore|assumes|assumed|suggests|suggested|reckons"
+    r"|reckoned|heard|hopes"
+    r"|(?:tells|told) (?:me|us|him|her|them|everybody|everyone|people|(?-i:[A-Z])[a-z]+)|(?:keeps"
+    r"|kept) (?:saying|telling me))\b)"
+)
+_TELL: Final = (
+    r"(?:(?:say|claim|think|believe|insist|write|mention|argue|assume|suggest|tell (?:me|us)"
+    r"|keep (?:saying|telling me))\b)"
+)
 _HEARSAY = lazy_pattern(
     r"(?i)\b(?:they|he|she|the (?:docs?|page|article|readme|log|issue|blog|book)) (?:says?|said|claims?)\b"
+    r"|^\W*(?:(?:and|but|so|well|also|ok(?:ay)?|yes|yeah|no|oh|hey|now)\b,? )*"
+    r"(?:(?:(?:my|our|his|her|their|your|the|an?|some|one of (?:my|our|the)) (?:[\w'’-]+ ){1,3}?"
+    r"|(?:you|he|she|they|someone|somebody|everyone|everybody|people|nobody) )"
+    rf"(?:(?:just|still|also|always|once|often|[a-z]+ly) )*(?:{_TOLD}|{_TELL})"
+    r"|(?!(?:I|We|Never|Always|Please|Just|Also|If|When|What|As|That|This|It|Once|Not)\b)"
+    r"(?-i:[A-Z])[\w'’-]+ (?:(?-i:[A-Z])[\w'’-]+ )?"
+    rf"(?:(?:just|still|also|always|once|often|[a-z]+ly) )*{_TOLD}){_OWN_AFTER_ALL}"
+    r"|\baccording to (?!(?:the |our |my )?(?:plan|schedule)\b)|, (?:says?|said|claims?|claimed) (?:my"
+    r"|our|the|he|she|they|(?-i:[A-Z]))"
+    rf"|\bi(?:'m| was| am|'ve been| have been) told\b{_OWN_AFTER_ALL}|\bi (?:just )?(?:heard"
+    rf"|read somewhere)\b{_OWN_AFTER_ALL}"
+    r"|\b(?:apparently|supposedly|allegedly|reportedly|rumou?r has it)\b"
+)
+_DENIAL = lazy_pattern(
+    r"(?i)\b(?:i|we|nobody|no one|none of us)(?:(?: have|'ve|'d)? never(?: ever| once)?| (?:didn't"
+    r"|did not|don't|do not|haven't|have not|hadn't"
+    r"|can't|cannot|won't|wouldn't|would not)(?: ever| actually| really| even)?)? (?:say|said|saying"
+    r"|claim|claimed|tell|told|mention|mentioned|wrote"
+    r"|write|meant?|think|thought|believe|believed|remember|recall|recalled|suggest|suggested|impl(?:y"
+    r"|ied)|stated?)"
+    r"(?: (?:to )?(?:you|anyone|anybody|him|her|them))?(?: that)? (?:i|i'm|i've|i'd|we|we're|we've|my"
+    r"|our|it's|it is)\b"
+    r"|\b(?:it|that)(?:'s| is| was)? ?(?:not|n't) (?:true|right|correct|the case|as if"
+    r"|like) (?:that )?(?:i|we|my|our|i'm|we're)\b"
+    r"|\b(?:it|that)(?:'s| is| was)? (?:false|wrong|untrue|a lie|a myth|a rumou?r"
+    r"|nonsense) (?:that )?(?:i|we|my|our|i'm|we're)\b"
+    r"|^\W*not that (?:i|we)\b"
+)
+_NEGATES: Final = lazy_pattern(
+    r"(?i)\b(?:never|nobody|no one|none|not|false|wrong|untrue|lie|myth|rumou?r|nonsense|\w+n't|cannot)\b"
 )
 
 
@@ -256,7 +323,10 @@ def is_doubtful(sentence: str) -> bool:
     if plain.endswith(("?", "？")) or _QUOTED.match(plain) is not None:
         return True
     words = words_in(plain)
-    return _DOUBTS.search(plain, words) is not None or _SAID_BY_OTHERS.search(plain, words) is not None
+    if any(rule.search(plain, words) is not None for rule in (_DOUBTS, _SAID_BY_OTHERS)):
+        return True
+    denied = _DENIED.search(plain, words)
+    return denied is not None and _NEGATES.search(denied[0]) is not None
 
 
 def commitment_of(sentence: str) -> Commitment | None:
@@ -329,7 +399,19 @@ _DOUBTS: Final = _rule(
     "maybe perhaps might could should shall if whether sure think guess wonder imagine suppose say decide decided"
     " agree agreed undecided once",
 )
-_SAID_BY_OTHERS: Final = _rule(_HEARSAY, "say says said claim claims")
+_SAID_BY_OTHERS: Final = _rule(
+    _HEARSAY,
+    "say says said claim claims claimed think thinks thought believe believes believed insist insists insisted"
+    " write writes wrote mention mentions mentioned announce announces announced argue argues argued swear swears swore"
+    " assume assumes assumed suggest suggests suggested reckon reckons reckoned heard hope hopes tell tells told"
+    " keep keeps according kept read apparently supposedly allegedly reportedly rumor rumour",
+)
+_DENIED: Final = _rule(
+    _DENIAL,
+    "say said saying claim claimed tell told mention mentioned wrote write mean meant think thought believe believed"
+    " remember recall recalled suggest suggested imply implied state stated true right correct case as like false wrong"
+    " untrue lie myth rumor rumour nonsense not",
+)
 _PASSES: Final = _rule(_PASSING, "let prefer")
 _OWN: Final = _rule(
     _OWN_WAY,
@@ -377,5 +459,5 @@ _RULES: Final = (
         _rule(_LIKING, "favorite favourite like love enjoy adore fan fond keen partial"),
     ),
 )
-RULES: Final = (_DOUBTS, _SAID_BY_OTHERS, _PASSES, _OWN, *(rule for _, rule in _RULES))
+RULES: Final = (_DOUBTS, _SAID_BY_OTHERS, _DENIED, _PASSES, _OWN, *(rule for _, rule in _RULES))
 """All rules that look for words first."""

@@ -11,7 +11,8 @@ from hexad.memory.memory import Trust
 from hexad.redaction.injection.detector import instructions_in
 from hexad.text.claims.facts import corrects, states_fact
 from hexad.text.claims.reader import CHARACTERS_LIMIT
-from hexad.text.commitments import SENTENCE_CHARS_LIMIT, commitment_of, is_doubtful
+from hexad.text.commitments import SENTENCE_CHARS_LIMIT, Commitment, commitment_of, is_doubtful
+from hexad.text.memory_requests import SpeechAct, requested
 from hexad.text.noise import is_program_output
 from hexad.text.summary.code_outline import outline
 from hexad.text.summary.sentences import sentences
@@ -33,7 +34,39 @@ _MATERIAL: Final = lazy_pattern(
 )
 """What leads to something that is shown and not said: "Summarize the following text: …"."""
 
-
+_TASK_POLITE: Final = (
+    r"(?i)^\W*(?:(?:ok(?:ay)?|hi|hey|hello|now|so|and|please|can you|could you|would you|i want you to"
+    r"|i need you to)\b,? *)*"
+)
+_HANDLES: Final = (
+    r"(?:translate|transcribe|proof-?read|rephrase|reword|rewrite|paraphrase|summari[sz]e|spell-?check"
+    r"|tokeni[sz]e|transliterate"
+    r"|say|type|echo|print|repeat(?: after me)?|how (?:do|would|can|should) (?:i|you|we|one) (?:say"
+    r"|write|put|translate))"
+)
+_HANDS_OVER: Final = lazy_pattern(rf"{_TASK_POLITE}{_HANDLES}\b[^:\n]{{0,80}}:(?:\s|$)")
+"""What leads to a text that something is to be done with: "Translate to French: …"."""
+_HANDLED: Final = lazy_pattern(
+    rf"{_TASK_POLITE}(?:translate|transcribe|proof-?read|rephrase|reword|paraphrase|spell-?check"
+    rf"|transliterate|how (?:do|would|can|should)"
+    r" (?:i|you|we|one) (?:say|write|put|translate)|what(?:'s| is) .{2,200} in (?:french|german"
+    r"|spanish|italian|english))\b"
+)
+"""A sentence that has in it what is to be worked on: "Translate I prefer tabs to French"."""
+_WHOLE_TURN: Final = lazy_pattern(
+    rf"{_TASK_POLITE}(?:translate|transcribe|proof-?read|rephrase|reword|rewrite|paraphrase"
+    rf"|spell-?check|transliterate)"
+    r"(?: (?:this|that|it|these|the (?:above|following|text|sentences?)))?(?:,? (?:please|for me))?"
+    r"(?:,? (?:in)?to (?:an? )?[\w-]+(?: [\w-]+)?)?(?:,? (?:please|for me))?\W*$"
+)
+"""An order that names no text: all else in the turn is its text."""
+_QUOTED_LINE: Final = lazy_pattern(r"(?m)^[ \t]*(?:[-*+•] +)?(?:>|&gt;).*$")
+_TAKES_BACK_AT_END: Final = lazy_pattern(
+    r"(?i)(?:\.\.+|[…,;(–—]|--?)\s*(?:(?:haha|lol|ha|no|oh|just|only|i'm|i am|ok|sorry|nah|nope)\b[,.!]? *)*"
+    r"(?:kidding|joking|jk|j/k|never ?mind|psych|not really|(?:scratch|strike|forget) that"
+    r"|not!)(?: haha| lol)?\W*$"
+)
+"""How somebody takes a sentence back at its end: "I prefer tabs... just kidding!"."""
 _QUOTED: Final = lazy_pattern(
     r"[\"“«](?P<double>[^\"”»]{2,1500})[\"”»]|„(?P<low>[^“”]{2,1500})[“”]"
     r"|[「『](?P<corner>[^」』]{2,1500})[」』]|`(?P<code>[^`\n]{2,1500})`"
@@ -78,15 +111,20 @@ def _lasting(text: str) -> list[LastingStatement | None]:
     before, rectifies = "", False
     found: list[LastingStatement | None] = []
     for whole, sentence in _said(text):
-        if _MATERIAL.match(whole):
+        if _WHOLE_TURN.match(sentence):
+            return []
+        if _HANDS_OVER.match(whole) or (_MATERIAL.match(whole) and requested(sentence) is None):
             break
+        if _HANDLED.match(sentence) or _TAKES_BACK_AT_END.search(sentence.replace("’", "'")):
+            found, before, rectifies = [*found, None], "", False
+            continue
         takes_back = _TAKES_BACK.match(sentence.replace("’", "'"))
         if takes_back is not None and takes_back["what"].casefold().endswith(_JOKING):
             found[-1:], before, rectifies = [None], "", False
             continue
         puts_right, taken_back = corrects(sentence), takes_back is not None
         said = sentence if takes_back is None else sentence[takes_back.end() :]
-        kind: str | None = commitment_of(said)
+        kind: str | None = _kind_of_request(said) or commitment_of(said)
         words = sentence
         if kind is None and not is_long and not is_doubtful(said):
             if states_fact(said, context=puts_right or rectifies or taken_back):
@@ -104,6 +142,17 @@ def _lasting(text: str) -> list[LastingStatement | None]:
         before = sentence if kind == FACT else ""
         rectifies = kind is None and (puts_right or taken_back)
     return found
+
+
+def _kind_of_request(sentence: str) -> str | None:
+    """Return the kind of what a sentence asks to keep in mind, or to do from then on; None for neither."""
+    asked = requested(sentence)
+    if asked is None:
+        return None
+    request, what = asked
+    if request is SpeechAct.STANDING:
+        return Commitment.CONVENTION
+    return commitment_of(what) or FACT
 
 
 def kind_of(text: str, *, trust: Trust) -> str:
@@ -129,7 +178,8 @@ def kind_of(text: str, *, trust: Trust) -> str:
 
 def _said(text: str) -> Iterator[tuple[str, str]]:
     """Give the sentences of a text, each as it stands and without what it quotes of somebody's sentences."""
-    unquoted = _QUOTED.sub(_without_sentence, text)
+    unquoted = _QUOTED_LINE.sub(lambda line: " " * len(line[0]), text)
+    unquoted = _QUOTED.sub(_without_sentence, unquoted)
     for start, end in sentences(text):
         sentence = " ".join(_LIST_MARK.sub("", unquoted[start:end]).split())
         if (
