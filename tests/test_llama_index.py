@@ -145,6 +145,14 @@ def test_a_store_that_could_keep_nothing_is_refused_before_a_model_is_asked(tmp_
     assert "_step" not in str(refused.value)
 
 
+def test_a_mistyped_field_is_named_and_those_of_the_framework_are_taken(hx: Hexad) -> None:
+    with pytest.raises(InvalidInput, match=r"'max_token' is no field.*max_tokens"):
+        HexadMemoryBlock(hx, max_token=500)
+
+    block = HexadMemoryBlock(hx, max_tokens=500, priority=2, description="What Ada said.")
+    assert (500, 2, "What Ada said.") == (block.max_tokens, block.priority, block.description)
+
+
 def test_anything_but_an_open_store_and_a_name_that_all_share_are_refused(hx: Hexad) -> None:
     with pytest.raises(InvalidInput, match="HexadMemoryBlock"):
         HexadMemoryBlock("a folder")

@@ -67,6 +67,9 @@ class HexadMemoryBlock(BaseMemoryBlock[str]):
 
         Raises `StorageFailure` for a store that was opened read-only, `AccessDenied` for a space that is not open.
         """
+        known = type(self).model_fields
+        if unknown := fields.keys() - known.keys():
+            raise InvalidInput(f"{min(unknown)!r} is no field of the block; it has {', '.join(known)}.")
         super().__init__(**{"name": NAME, "priority": 1, **fields})
         self._store = require_open_store(store, by="HexadMemoryBlock")
         self._memory_of(self.session)
