@@ -121,7 +121,8 @@ CIRCLE.append(CIRCLE)
         ({"metadata": {1: "x"}}, hexad.InvalidMemory, ["metadata", "key 1", "strings"]),
         ({"metadata": {"x": [{None: 1}]}}, hexad.InvalidMemory, ["metadata", "None", "strings"]),
         ({"metadata": ["x"]}, hexad.InvalidMemory, ["metadata", "['x']", "object"]),
-        ({"metadata": {"x": "y" * (64 << 10)}}, hexad.LimitExceeded, ["metadata", "65,536"]),
+        ({"metadata": {"x": "y" * (1 << 20)}}, hexad.LimitExceeded, ["metadata", "1,048,576"]),
+        ({"value": {"x": "y" * (64 << 10)}}, hexad.LimitExceeded, ["value", "65,536"]),
         ({"value": b"bytes"}, hexad.InvalidMemory, ["value is not JSON", "bytes"]),
         ({"value": {"x": math.nan}}, hexad.InvalidMemory, ["value is not JSON"]),
         ({"subject": " "}, hexad.InvalidMemory, ["subject ' '"]),
@@ -252,7 +253,7 @@ def test_other_calls_name_what_they_cannot_use(hx: Hexad, tmp_path: Path) -> Non
 def test_one_bad_memory_among_many_items_is_skipped_with_its_reason(hx: Hexad, project: Path) -> None:
     rows = [
         {"id": "a", "text": "A fine text."},
-        {"id": "b", "text": "Too much about it.", "about": "y" * (70 << 10)},
+        {"id": "b", "text": "Too much about it.", "about": "y" * (1 << 20)},
         {"id": "c", "text": "Another one."},
     ]
     source = project / "rows.jsonl"
@@ -261,7 +262,7 @@ def test_one_bad_memory_among_many_items_is_skipped_with_its_reason(hx: Hexad, p
     report = hx.ingest(source)
 
     assert (2, 1) == (report.created, report.skips)
-    assert "65,536" in report.skipped[0].reason
+    assert "1,048,576" in report.skipped[0].reason
 
 
 # Where a store is ----------------------------------------------------------------------------------------------

@@ -177,6 +177,21 @@ def test_what_comes_back_inside_of_a_call_is_found_and_held_back_in_the_form_tha
     assert [{"stdout": held[0]["output"], "stderr": "", **ended}] == held[3]["output"]
 
 
+def test_long_outputs_and_pictures_come_back_whole(hx: hexad.Hexad) -> None:
+    session = HexadSession(hx, "s")
+    log = "\n".join(
+        f"Gauge {number} of the harbour reads {number * 7919 % 997} cm." for number in range(4_000)
+    )
+    picture = {"type": "input_image", "image_url": "data:image/png;base64," + "iVBORw0KGgo" * 9_000}
+    items = [
+        {"type": "function_call_output", "call_id": "c1", "output": log},
+        {"role": "user", "content": [{"type": "input_text", "text": "What is that?"}, picture]},
+    ]
+    asyncio.run(session.add_items(items))  # type: ignore[arg-type]
+
+    assert items == asyncio.run(HexadSession(hx, "s").get_items())
+
+
 def test_turns_of_others_are_messages_and_a_person_can_be_erased(hx: hexad.Hexad) -> None:
     hx.remember(
         [{"role": "user", "content": "The pump hums."}, {"role": "assistant", "content": "Since when?"}],

@@ -13,7 +13,9 @@ from hexad.memory.memory import MEMORY_BYTES_LIMIT, Citation
 from hexad.text.normalize import slug
 from hexad.text.paths import validate_space
 
-METADATA_BYTES_LIMIT: Final = 64 << 10
+METADATA_BYTES_LIMIT: Final = MEMORY_BYTES_LIMIT
+"""As much as a text: a framework's message has its own form there, with files and what tools gave back."""
+VALUE_BYTES_LIMIT: Final = 64 << 10
 ID_LIMIT: Final = 200
 SUMMARY_LIMITS: Final = {"summary_micro": 1_000, "summary_short": 4_000, "summary_long": 32_000}
 """Most characters of a summary that a caller brings along; what Hexad writes itself is shorter."""
@@ -71,8 +73,8 @@ def validate(draft: Draft) -> None:
             f"The metadata {str(draft.metadata)[:80]} is not an object; give names with values.",
             argument="metadata",
         )
-    for name, value in (("metadata", draft.metadata), ("value", draft.value)):
-        check_json(name, value)
+    check_json("metadata", draft.metadata, limit_bytes=METADATA_BYTES_LIMIT)
+    check_json("value", draft.value)
 
 
 def is_name(text: str, limit: int) -> bool:
@@ -115,11 +117,11 @@ def _check_summaries(draft: Draft) -> None:
             )
 
 
-def check_json(name: str, value: object) -> None:
+def check_json(name: str, value: object, *, limit_bytes: int = VALUE_BYTES_LIMIT) -> None:
     """Raise `InvalidMemory` for what is no JSON or stands too deep in itself, `LimitExceeded` for too much of it."""
     if value is None or _is_flat(value):
         return
-    key = _odd_key(value)
+    key = _odd_key(value, limit_bytes)
     if key is not None:
         raise InvalidMemory(f"The {name} has the key {key!r}; the keys of JSON are strings.", argument=name)
     try:
@@ -128,9 +130,9 @@ def check_json(name: str, value: object) -> None:
         raise InvalidMemory(
             f"The {name} is not JSON: {error}. Give objects, lists, strings and numbers.", argument=name
         ) from error
-    if size > METADATA_BYTES_LIMIT:
+    if size > limit_bytes:
         raise LimitExceeded(
-            f"The {name} has {size:,} bytes of JSON; at most {METADATA_BYTES_LIMIT:,} are kept.",
+            f"The {name} has {size:,} bytes of JSON; at most {limit_bytes:,} are kept.",
             argument=name,
         )
     level: list[object] = [value]
@@ -170,10 +172,10 @@ def _inside(value: object) -> Iterable[object]:
     return value if isinstance(value, list | tuple) else ()
 
 
-def _odd_key(value: object) -> object:
+def _odd_key(value: object, most: int) -> object:
     """Return a key that is no string, None when there is none; what is no JSON is somebody else's to refuse."""
     waiting, seen = [value], 0
-    while waiting and seen <= METADATA_BYTES_LIMIT:
+    while waiting and seen <= most:
         item, seen = waiting.pop(), seen + 1
         if isinstance(item, Mapping):
             for key in item:
