@@ -467,3 +467,10 @@ def test_what_is_no_document_is_named(hx: Hexad, documents: object) -> None:
 def test_a_user_of_no_name_is_refused_where_a_history_is_made(hx: Hexad, user: object) -> None:
     with pytest.raises(hexad.InvalidInput, match=r"user = .* must be a name"):
         HexadChatMessageHistory(hx, "s", space="notes", user=user)
+
+
+def test_a_mistyped_field_of_the_retriever_is_named_and_does_not_search_all(hx: Hexad) -> None:
+    with pytest.raises(hexad.InvalidInput, match=r"'spaces' is no field.*space"):
+        HexadRetriever(store=hx, spaces=["ada"])
+
+    assert ["kept"] == HexadRetriever(store=hx, tags=["kept"]).tags

@@ -12,7 +12,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import VectorStore
 from langchain_core.vectorstores.utils import maximal_marginal_relevance
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, model_validator
 
 from hexad.core.arguments import is_number, parse_name, parse_whole, quoted, value_list
 from hexad.core.json_types import JSONValue
@@ -274,6 +274,16 @@ class HexadRetriever(BaseRetriever):
     space: str | list[str] | None = None
     kinds: list[str] | None = None
     min_relevance: float | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _require_known(cls, fields: dict[str, Any]) -> dict[str, Any]:
+        """Raise `InvalidInput` for a field that is none: without the one that was meant, all is searched."""
+        if unknown := fields.keys() - cls.model_fields.keys():
+            raise InvalidInput(
+                f"{min(unknown)!r} is no field of the retriever; it has {', '.join(cls.model_fields)}."
+            )
+        return fields
 
     def _get_relevant_documents(
         self,
