@@ -299,6 +299,14 @@ def test_bytes_under_keys_are_kept_apart_exported_and_wiped(opened, clock) -> No
         (lambda store: store.add_texts(["tea"], ids="1"), "ids = '1' cannot be used"),
         (lambda store: store.add_texts(["tea"], ids=[5]), "ids has 5"),
         (lambda store: store.add_texts(["tea", "milk"], ids=iter(["2"])), "2 texts have 1 ids"),
+        (
+            lambda store: store.add_texts(["tea", "milk"], ids=["2", "2"]),
+            "ids has '2' for two texts that differ",
+        ),
+        (
+            lambda store: store.add_texts(["tea", "tea"], [{"page": 1}, {"page": 2}], ids=["2", "2"]),
+            "ids has '2' for two texts that differ",
+        ),
         (lambda store: store.get_by_ids("1"), "ids = '1' cannot be used"),
         (lambda store: store.delete("1"), "ids = '1' cannot be used"),
         (lambda store: store.add_texts(["tea"], ids=[""]), "ids has ''; an id is a string that is not blank"),
@@ -336,6 +344,15 @@ def test_a_vector_store_names_wrong_values_and_keeps_what_it_has(
     assert [("1", "Green tea.", {"page": 1})] == [
         (each.id, each.page_content, each.metadata) for each in store.similarity_search("tea")
     ]
+
+
+def test_a_document_that_is_handed_over_twice_is_stored_once(hx: Hexad) -> None:
+    store = HexadVectorStore(hx)
+
+    assert ["1", "1"] == store.add_texts(
+        ["Green tea.", "Green tea."], [{"page": 1}, {"page": 1}], ids=["1", "1"]
+    )
+    assert ["Green tea."] == [each.page_content for each in store.similarity_search("tea")]
 
 
 @pytest.mark.parametrize("messages", [None, "tea", [None], ["tea"], 3])

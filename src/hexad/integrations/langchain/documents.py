@@ -62,11 +62,15 @@ class HexadVectorStore(VectorStore):
         ids: Sequence[str | None] | None = None,
         **kwargs: Any,  # noqa: ARG002 - what other vector stores take
     ) -> list[str]:
-        """Store texts in one transaction and return their ids; a text whose id is there takes its place."""
+        """Store texts in one transaction and return their ids; a text whose id is there takes its place.
+
+        Raises `InvalidInput` where one id stands for two texts that differ: only the last would be kept.
+        """
         listed = value_list(texts, "texts", of="texts")
         described = _one_each(metadatas, "metadatas", "dictionary", Mapping, count=len(listed))
         own_ids = _one_each(ids, "ids", "string", str, count=len(listed))
         names = [str(uuid4()) if own is None else _named(own) for own in own_ids]
+        _require_one_document_each(names, listed, described)
         self._records.write(
             FrameworkRecord(
                 id=self._id(name),
@@ -236,6 +240,20 @@ def _named(own: object) -> str:
     if not isinstance(own, str) or not own.strip():
         raise InvalidInput(f"ids has {quoted(own)}; an id is a string that is not blank.", argument="ids")
     return own
+
+
+def _require_one_document_each(
+    ids: Iterable[str], texts: Iterable[object], metadatas: Iterable[Mapping[str, Any] | None]
+) -> None:
+    """Raise `InvalidInput` where one id stands for texts that differ, or for one text with other metadata."""
+    documents: dict[str, tuple[object, Mapping[str, Any]]] = {}
+    for own, text, metadata in zip(ids, texts, metadatas, strict=True):
+        document = (text, metadata or {})
+        if documents.setdefault(own, document) != document:
+            raise InvalidInput(
+                f"ids has {quoted(own)} for two texts that differ; give each text an id of its own.",
+                argument="ids",
+            )
 
 
 def _one_each(
