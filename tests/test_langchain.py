@@ -206,6 +206,21 @@ def test_messages_come_back_whole_after_a_restart_and_are_recalled(opened) -> No
     assert 1 == len(HexadChatMessageHistory(again, "tuesday").messages)
 
 
+def test_what_is_too_long_for_a_memory_is_left_out_of_a_message(hx: Hexad) -> None:
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "iVBORw0KGgo" * 200_000}}
+    asked = {"type": "text", "text": "Which heron stands on the weir?"}
+    HexadChatMessageHistory(hx, "s").add_messages(
+        [HumanMessage([asked, picture]), AIMessage("A grey one. " * 120_000)]
+    )
+
+    question, answer = HexadChatMessageHistory(hx, "s").messages
+    assert asked == question.content[0]
+    assert "text" == question.content[1]["type"]
+    assert question.content[1]["text"].startswith("[image_url of 2,200,0")
+    assert answer.content.startswith("A grey one. " * 80_000)
+    assert answer.content.endswith("bytes left out: too long for a memory]")
+
+
 def test_turns_of_an_agent_are_messages_too(hx: Hexad) -> None:
     memory = hexad.AgentMemory(hx, session="monday")
     memory.after_step(

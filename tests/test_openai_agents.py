@@ -192,6 +192,27 @@ def test_long_outputs_and_pictures_come_back_whole(hx: hexad.Hexad) -> None:
     assert items == asyncio.run(HexadSession(hx, "s").get_items())
 
 
+def test_what_is_too_long_for_a_memory_is_left_out_and_says_so(hx: hexad.Hexad) -> None:
+    session = HexadSession(hx, "s")
+    picture = {"type": "input_image", "image_url": "data:image/png;base64," + "iVBORw0KGgo" * 200_000}
+    asked = {"type": "input_text", "text": "Which heron stands on the weir?"}
+    log = "The gauge of the harbour reads four.\n" * 40_000
+    items = [
+        {"role": "user", "content": [asked, picture]},
+        {"type": "function_call_output", "call_id": "c1", "output": log},
+    ]
+    asyncio.run(session.add_items(items))  # type: ignore[arg-type]
+
+    message, output = asyncio.run(HexadSession(hx, "s").get_items())
+    assert asked == message["content"][0]  # type: ignore[index,typeddict-item]
+    assert "input_text" == message["content"][1]["type"]  # type: ignore[index,typeddict-item]
+    left_out = message["content"][1]["text"]  # type: ignore[index,typeddict-item]
+    assert left_out.startswith("[input_image of 2,200,0") and "left out" in left_out
+    assert output["output"].startswith(log[:900_000])  # type: ignore[typeddict-item]
+    assert output["output"].endswith("bytes left out: too long for a memory]")  # type: ignore[typeddict-item]
+    assert hx.recall("heron on the weir", limit=1)[0].text.startswith("Which heron")
+
+
 def test_turns_of_others_are_messages_and_a_person_can_be_erased(hx: hexad.Hexad) -> None:
     hx.remember(
         [{"role": "user", "content": "The pump hums."}, {"role": "assistant", "content": "Since when?"}],

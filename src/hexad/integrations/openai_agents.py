@@ -11,7 +11,7 @@ from hexad.core.json_types import JSONObject
 from hexad.errors import InvalidInput
 from hexad.integrations.open_store import in_thread
 from hexad.integrations.response_items import call_text, output_of, output_text
-from hexad.integrations.turns import HELD_BACK, Said, Turns
+from hexad.integrations.turns import HELD_BACK, Said, Turns, fitting
 from hexad.memory.memory import Memory, Trust
 
 try:
@@ -117,6 +117,8 @@ def _said(item: TResponseInputItem) -> Said:
             f"({', '.join(_ROLES)}) and a `content`.",
             argument="items",
         )
+    typed = "output_text" if content.get("role") == "assistant" else "input_text"
+    content = fitting(content, lambda text: {"type": typed, "text": text})
     if kind == "message":
         role = content["role"]
         return Said(text=output_text(content.get("content")), speaker=role, content=content)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import json
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 from uuid import uuid4
 
 from hexad.core.arguments import parse_name, quoted
@@ -13,9 +15,10 @@ from hexad.errors import InvalidInput, InvalidSpace
 from hexad.ingest.messages import TURN
 from hexad.integrations.open_store import require_open_store
 from hexad.memory.draft import DEFAULT_SPACE, Draft
-from hexad.memory.memory import Memory, Status, Trust, Turn
+from hexad.memory.memory import MEMORY_BYTES_LIMIT, Memory, Status, Trust, Turn
 from hexad.text.paths import validate_space
 
+log = logging.getLogger(__name__)
 HELD_BACK: Final = "[held back: reads as instructions and waits for a review]"
 TRUSTED_AS: Final[Mapping[str, Trust]] = {
     "user": Trust.USER,
@@ -27,6 +30,10 @@ SHARED_SPACES: Final = frozenset({DEFAULT_SPACE, "project"})
 _SHOWN: Final = (Status.ACTIVE, Status.QUARANTINED)
 _MESSAGE: Final = "message"
 _READ_AT_ONCE: Final = 20
+_ROOM: Final = MEMORY_BYTES_LIMIT - (8 << 10)
+"""Bytes of JSON that a message may have: the rest of a memory's limit is for what says whose it is."""
+_SHORT: Final = 1 << 10
+"""A shorter string is not worth cutting."""
 _T = TypeVar("_T")
 
 
@@ -37,6 +44,56 @@ class Said:
     text: str
     speaker: str
     content: JSONObject
+
+
+def fitting(content: dict[str, Any], words: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+    """Return a message that one memory can hold, the same where it is no longer than that.
+
+    A longer one is without its largest pictures and files, each of which is a part that says so (`words` makes one of a
+    text), and has the beginnings of its texts. What has neither stays as long as it is, and is refused when stored.
+    """
+    size = _size(content)
+    if size <= _ROOM:
+        return content
+    fitted: dict[str, Any] = json.loads(json.dumps(content))
+    places = sorted(_long(fitted), key=lambda place: _size(place[0][place[1]]), reverse=True)
+    for holder, key in places:
+        if (excess := _size(fitted) - _ROOM) <= 0:
+            break
+        value = holder[key]
+        if isinstance(value, str):
+            kept = value.encode()[: -(excess + _SHORT // 2)] if excess + _SHORT < len(value.encode()) else b""
+            left_out = len(value.encode()) - len(kept)
+            holder[key] = (
+                f"{kept.decode(errors='ignore')}\n[{left_out:,} bytes left out: too long for a memory]"
+            )
+        else:
+            kind = str(value.get("type", "part"))
+            holder[key] = words(f"[{kind} of {_size(value):,} bytes left out: too long for a memory]")
+    log.warning("A message of %d bytes is kept in part: a memory holds %d.", size, MEMORY_BYTES_LIMIT)
+    return fitted
+
+
+def _size(value: object) -> int:
+    return len(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+
+
+def _long(message: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield what holds a long text or part of a message's content or a tool's output, and its key there."""
+    if isinstance(data := message.get("data"), dict):  # LangChain's messages
+        yield from _long(data)
+    for name in ("content", "output"):
+        value = message.get(name)
+        if isinstance(value, str) and len(value) > _SHORT:
+            yield message, name
+        for place, part in enumerate(value if isinstance(value, list) else ()):
+            if isinstance(part, str) and len(part) > _SHORT:
+                yield value, place
+            elif isinstance(part, dict) and isinstance(part.get("text"), str):
+                if len(part["text"]) > _SHORT:
+                    yield part, "text"
+            elif isinstance(part, dict) and _size(part) > _SHORT:
+                yield value, place
 
 
 def space_for(user: str | None, space: str | None, *, shared: Callable[[], Iterable[Memory]]) -> str:

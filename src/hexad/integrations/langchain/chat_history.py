@@ -13,7 +13,7 @@ from hexad.core.arguments import quoted, value_list
 from hexad.core.json_types import JSONObject
 from hexad.engine import Hexad
 from hexad.errors import InvalidInput
-from hexad.integrations.turns import HELD_BACK, Said, Turns
+from hexad.integrations.turns import HELD_BACK, Said, Turns, fitting
 from hexad.memory.memory import Memory, Trust
 
 _SPEAKERS: Final[Mapping[str, str]] = {
@@ -64,11 +64,14 @@ def _said(message: BaseMessage) -> Said:
             f"messages has {quoted(message)}; give messages of LangChain, such as HumanMessage('…').",
             argument="messages",
         )
+    given = json.loads(json.dumps(message_to_dict(message), default=str))
+    content = fitting(given, lambda text: {"type": "text", "text": text})
+    if content is not given:
+        message = messages_from_dict([content])[0]
     text = str(message.text)
     if not text.strip():
         calls = getattr(message, "tool_calls", None) or getattr(message, "additional_kwargs", None)
         text = json.dumps(calls, ensure_ascii=False, default=str) if calls else ""
-    content = json.loads(json.dumps(message_to_dict(message), default=str))
     return Said(text=text, speaker=_SPEAKERS.get(message.type, message.type), content=content)
 
 
