@@ -73,13 +73,13 @@ _DECISION = lazy_pattern(
     r"|went with) .{2,80}\b(?:because"
     r"|since|over|instead of|due to|for)\b"
     r"|^\W*(?:let's|let us) (?:just |all |please )?(?:go (?:with|for)|use|adopt|stick (?:with|to)|stay with"
-    r"|switch to|settle on|standardi[sz]e on|move to)\b"
+    r"|switch to|settle on|standardi[sz]e on|move to)\b(?! (?:it|this|that|these|those|them)\b)"
     rf"|\b(?:the|our) plan is (?:now )?to (?:{_CHOOSE}|use) (?!(?:it|this|that|these|those|them)\b)\S"
     r"|^\W*(?:ok(?:ay)?,? |then,? )?(?:please )?make it (?-i:[A-Z])[\w.+#-]*(?:,? please)?\W*$"
     r"|\bwe (?:picked|rejected|dropped) .{2,60} (?:because|in favou?r of|over)\b"
 )
 _IT_IS = lazy_pattern(
-    r"(?i)(?:^|[-–—:,] ?)(?!(?:here|there|so|as|what|that|this|how|whatever|where|who|and|but|yes|yeah"
+    r"(?i)(?:^|[-–—:,] ?)(?!(?:here|there|so|as|exactly|what|that|this|how|whatever|where|who|and|but|yes|yeah"
     r"|well|oh"
     r"|wow)\b)\w[\w.+#-]*(?: \w[\w.+#-]*)? it is\W*$"
 )
@@ -123,7 +123,7 @@ _AVERSION: Final = (
     r"hate|dislike|(?:don't|do not|can't|cannot) (?:really )?(?:like|stand|bear|enjoy|care for|want(?! to\b))"
 )
 _NOT_THAT: Final = (
-    r"(?! (?:it|this|that|these|those|you|your|how|what|them|him|her|the (?:idea|look|sound)"
+    r"(?! (?:it|this|that|these|those|you|your|how|what|them|him|her|the (?:[a-z]+ ){0,2}(?:idea|look|sound)"
     r"|to (?:know|see|ask|hear|get))\b)"
 )
 _CHOICE = lazy_pattern(
@@ -207,7 +207,7 @@ _IT_WILL_BE = lazy_pattern(
 _ORDER = lazy_pattern(
     rf"(?i)^\W*(?:ok(?:ay)?,? |and |but |so |also,? )?(?:please,? )?(?:can you (?:please )?)?"
     rf"(?:(?:use|prefer|avoid|keep|stop (?:using|suggesting|adding|writing)|stick (?:to|with)|switch to"
-    rf"|move to|put|name|no more|no)|(?:don't|do not|never) (?:ever )?[a-z]+|"
+    rf"|move to|put|name|no more|no(?! (?:man|way|problem|idea|need|doubt)\b))|(?:don't|do not|never) (?:ever )?[a-z]+|"
     rf"(?:make sure|be sure|remember) to (?:always |never )?[a-z]+|(?:you|everybody|everyone|we) (?:should"
     rf"|must|need to|have to) (?:always|never) [a-z]+|always [a-z]+"
     rf"|(?:i'd like|i would like|i want|give me)(?: all| my| your| every| each)?(?=.* (?:in|as|with"

@@ -160,3 +160,8 @@ def test_what_is_asked_to_be_remembered_or_done_from_then_on_lasts(text: str, ki
 )
 def test_what_is_denied_reported_translated_or_taken_back_in_one_breath_does_not_last(text: str) -> None:
     assert [] == list(extracts(text))
+
+
+@pytest.mark.parametrize("text", ["I like the new idea a lot.", "Let's use those for the other pair."])
+def test_what_points_at_something_or_praises_an_idea_does_not_last(text: str) -> None:
+    assert [] == list(extracts(text))
