@@ -340,3 +340,33 @@ def test_who_was_there_too_is_not_what_an_older_text_is_about(hx: Hexad, clock: 
     hits = hx.recall("Did I go to the gym?")
     assert old == hits[0].id
     assert hits[0].superseded_by is None
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("Bob's boat {} sails on Monday at dawn.", "which boat 1 sails?"),
+        ("Server {} runs Debian and belongs to team red.", "server 1"),
+        ("Room {} on the second floor has a projector.", "Does room 1 have a projector?"),
+        ("Gate {}: the lamp of the keeper is broken.", "gate 1"),
+    ],
+)
+def test_what_has_a_number_for_a_name_is_not_put_behind_the_next(
+    hx: Hexad, clock: FrozenClock, text: str, question: str
+) -> None:
+    for number in range(4):
+        hx.remember(text.format(number))
+        clock.advance(days=1)
+
+    best = hx.recall(question)[0]
+    assert text.format(1) == best.text
+    assert best.superseded_by is None
+
+
+def test_a_number_that_is_the_value_is_replaced_by_the_next(hx: Hexad, clock: FrozenClock) -> None:
+    hx.remember("The rate limit is 100 requests a minute.")
+    clock.advance(days=1)
+    new = hx.remember("The rate limit is 250 requests a minute.").id
+
+    for question in ("rate limit", "Is the rate limit 100?"):
+        assert new == hx.recall(question)[0].id

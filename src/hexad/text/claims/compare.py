@@ -25,6 +25,7 @@ class Update(NamedTuple):
     confidence: float
 
 
+_STATES: Final = frozenset({"", "be"})
 WEAK: Final = 0.4
 """How sure it is that of two values that may both hold the later one is meant."""
 
@@ -88,7 +89,20 @@ def _update(was: Claim, now: Claim) -> Update | None:
         return _turned(was, now)
     if now.adds or not all(claim.value and (claim.verb or claim.topic) for claim in (was, now)):
         return None
-    return _by_another(was, now) or _same_words(was, now) or _other_value(was, now)
+    update = _by_another(was, now) or _same_words(was, now) or _other_value(was, now)
+    if update is not None and update.confidence > WEAK and _numbered_apart(was, now):
+        return Update(update.reason, WEAK)
+    return update
+
+
+def _numbered_apart(was: Claim, now: Claim) -> bool:
+    """Whether the same is said to be done by two that have numbers for names: "boat 1 sails on Monday", "boat 2 …"."""
+    if was.verb in _STATES or stem(was.verb) != stem(now.verb) or not _same_value(was.value, now.value):
+        return False
+    mine, theirs = (
+        {t.number for t in claim.tokens if t.number and t.stem in claim.subject} for claim in (was, now)
+    )
+    return bool(mine and theirs) and mine.isdisjoint(theirs)
 
 
 def _said_again(was: Claim, now: Claim) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 from math import exp
 from typing import Final
 
@@ -81,6 +82,15 @@ class Wording:
         return any(
             token.low in english.IRREGULAR or (token.low.endswith("ed") and token.written.islower())
             for token in self.tokens
+        )
+
+    @cached_property
+    def numbered(self) -> frozenset[tuple[str, str]]:
+        """Words with the number right behind each: "server 3", "ticket 101"."""
+        return frozenset(
+            (before.stem[:_KEY], token.stem)
+            for before, token in pairwise(self.tokens)
+            if token.number and not token.unit and before.content and not before.number
         )
 
     @property
@@ -243,8 +253,11 @@ def answer_likelihood(question: Wording, older: Wording, newer: Wording) -> floa
 def names_older(question: Wording, older: Wording, newer: Wording) -> bool:
     """Whether a question names what only the older of two texts says that are one but for a few words in one place.
 
-    A number is not a name: it may be the former value of what is asked about.
+    A number is a name behind the word that it numbers, "boat 1"; else it may be the former value of what is asked for.
     """
+    asked, own = question.numbered - newer.numbered, older.numbered
+    if any(pair in own and any(word == pair[0] for word, _ in newer.numbered) for pair in asked):
+        return True
     begin, end = _common(older.spine, newer.spine)
     was, now = (wording.spine[begin : len(wording.spine) - end] for wording in (older, newer))
     if begin + end < _FRAME or max(len(was), len(now)) > _MOST_IN_PLACE:
