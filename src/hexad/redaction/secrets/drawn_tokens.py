@@ -13,6 +13,7 @@ from typing import Final
 
 from hexad.core.lazy import lazy_pattern
 from hexad.redaction.secrets import values
+from hexad.redaction.secrets.addresses import is_address
 from hexad.redaction.secrets.randomness import random_score
 from hexad.redaction.secrets.readings import is_written_text
 from hexad.redaction.secrets.values import FROM_SHAPE, SecretSpan, words_of
@@ -83,6 +84,7 @@ def find_drawn(text: str, *, names: bool = False) -> Iterator[SecretSpan]:
             len(run) >= 20
             and _is_drawn(text, start, run, name, names=names)
             and not _MASK.match(text, start + len(run))
+            and not is_address(run)
         ):
             yield SecretSpan("token", start, start + len(run), FROM_SHAPE)
 
