@@ -343,6 +343,9 @@ def test_the_command_asks_and_check_says_it_as_a_note(tmp_path: Path) -> None:
     code, said, _ = told("check")
     assert 5 == code
     assert f"hexad xdb accept-lost {lost.name}" in said
+    code, _, complained = told("xdb", "accept-lost", "nope")
+    assert 3 == code
+    assert "has no segment 'nope'" in complained
     code, _, complained = told("xdb", "accept-lost", lost.name)
     assert 2 == code
     assert "Add --yes" in complained
@@ -358,6 +361,19 @@ def test_the_command_asks_and_check_says_it_as_a_note(tmp_path: Path) -> None:
     assert f"Segment {lost.name} was given up on" in complained
     assert f"Segment {lost.name} was given up on" in told("doctor")[1]
     assert f'"segment": "{lost.name}"' in told("--json", "check")[1]
+
+
+def test_a_folder_in_the_place_of_a_segment_is_refused_before_it_is_given_up(opened: Opener) -> None:
+    hx = opened()
+    (lost,) = recorded(hx, {"one": 20})
+    lost.unlink()
+    lost.mkdir()
+
+    with pytest.raises(StorageFailure, match="is a folder"):
+        hx.xdb.accept_lost_segment(lost.name, confirm=True)
+    assert [] == hx.xdb.lost_segments()
+    lost.rmdir()
+    assert lost.name == hx.xdb.accept_lost_segment(lost.name, confirm=True).segment
 
 
 def test_what_is_lost_is_told_as_json(opened: Opener) -> None:

@@ -98,6 +98,10 @@ class LostSegments:
     def _is_damaged(self, segment: StreamSegment) -> bool:
         """Whether a segment's file is gone, cannot be read from the disk, or is not what was sealed."""
         path = self._sealer.segments / segment.name
+        if path.is_dir():
+            raise StorageFailure(
+                f"{path} is a folder. Move it away, or put the segment there; nothing was changed."
+            )
         try:
             return path.stat().st_size != segment.bytes or file_hash(path) != segment.sha256
         except FileNotFoundError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from hexad import AccessDenied
 from hexad.interfaces.cli.app.base import Command, confirm, note, state
 from hexad.interfaces.cli.output.plots import Gauge, Line, Part, draw, gauges, glyphs, stacked
 from hexad.interfaces.cli.output.progress import meter, waiting
@@ -281,11 +283,13 @@ def accept_lost(*, segment: str, yes: bool) -> None:
     removed, erasures that waited for it are finished, the ledger is told who gave up what, and `hexad check` says it as
     a note from then on. A segment that is as it was sealed is refused.
     """
-    confirm(
-        f"Give up segment {clean(segment)} for good?",
-        yes=yes,
-        without="put a backup of the file in its place",
-    )
     with state().opened() as hx:
+        with contextlib.suppress(AccessDenied):  # says what is wrong with the segment before anybody is asked
+            hx.xdb.accept_lost_segment(segment)
+        confirm(
+            f"Give up segment {clean(segment)} for good?",
+            yes=yes,
+            without="put a backup of the file in its place",
+        )
         lost = hx.xdb.accept_lost_segment(segment, confirm=True)
     show(lost, table=[clean(str(lost))])

@@ -124,6 +124,7 @@ def check(ctx: click.Context, *, accept_losses: bool) -> None:
     Exit code 5 when something is wrong; each line says what, and the remedy.
     """
     with state().opened() as hx:
+        before = hx.check() if accept_losses else []
         problems = hx.check(accept_losses=accept_losses)
         lost = hx.xdb.lost_segments()
         path = hx.path
@@ -131,6 +132,9 @@ def check(ctx: click.Context, *, accept_losses: bool) -> None:
         {"path": str(path), "problems": problems, "lost": [segment.to_dict() for segment in lost]},
         table=_check_lines(problems, path),
     )
+    for problem in before:
+        if problem not in problems:
+            note(f"Missed no longer: {clean(problem)}")
     for segment in lost:
         note(clean(str(segment)))
     if problems:
