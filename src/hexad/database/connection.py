@@ -499,7 +499,9 @@ class Database:
     def require_writable(self) -> None:
         """Raise `StorageFailure` when the store was opened read-only."""
         if self.readonly:
-            raise StorageFailure(f"Cannot write to {self.path}: it was opened read-only.")
+            raise StorageFailure(
+                f"Cannot write to {self.path}: it was opened read-only. Open it for writing."
+            )
 
     def _write(self, con: Connection, queue: CommitQueue) -> Generator[Connection, None, int]:
         queue.acquire()
