@@ -109,6 +109,7 @@ def test_a_search_by_marginal_relevance_leaves_out_what_says_the_same() -> None:
         assert {*chosen(lambda_mult=1)} <= {0, 1, 2}
         assert 3 not in chosen(filter={"at": {"$lt": 3}})
         assert 2 == len(documents.as_retriever(search_type="mmr", search_kwargs={"k": 2}).invoke(ask))
+        assert 1 == len(documents.max_marginal_relevance_search(ask, k=3, fetch_k=1))
         assert [] == documents.max_marginal_relevance_search(ask, k=0)
         assert [] == HexadVectorStore(hx, collection="empty").max_marginal_relevance_search(ask)
 
@@ -506,3 +507,19 @@ def test_a_mistyped_field_of_the_retriever_is_named_and_does_not_search_all(hx: 
         HexadRetriever(store=hx, spaces=["ada"])
 
     assert ["kept"] == HexadRetriever(store=hx, tags=["kept"]).tags
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"k": 0}, "k = 0"),
+        ({"k": None}, "k = None"),
+        ({"kinds": "note"}, "kinds = 'note' must be a list"),
+        ({"space": [1]}, r"space = \[1\] must be a list"),
+        ({"min_relevance": 7}, "min_relevance = 7 must be a number from 0 to 1"),
+    ],
+)
+def test_a_retriever_names_what_it_cannot_use_when_it_is_made(hx: Hexad, fields: dict, said: str) -> None:
+    with pytest.raises(hexad.InvalidInput, match=said):
+        HexadRetriever(store=hx, **fields)
+    assert [] == HexadRetriever(store=hx, k=1, kinds=["note"], min_relevance=0.5).invoke("tea")

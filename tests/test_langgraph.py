@@ -168,6 +168,7 @@ def test_pruning_keeps_what_a_delta_channel_builds_on(hx: Hexad) -> None:
     saver.prune(["monday"])
 
     assert [3, 2, 1] == [found.metadata["step"] for found in saver.list(thread())]
+    assert 3 == len(list(saver.list(thread(), filter={"of no name": None})))
     history = saver.get_delta_channel_history(config=config, channels=["log"])["log"]
     assert ([1], [1, 2]) == (history["seed"], [write[2] for write in history["writes"]])
 

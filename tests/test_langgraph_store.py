@@ -305,3 +305,10 @@ def test_a_filter_finds_what_many_better_hits_stand_before(embedder: HashEmbedde
     assert "right" == found[0].key
     assert found[0].score is not None
     assert {"right", *(f"b{n}" for n in range(5))} == {item.key for item in every}
+
+
+@pytest.mark.parametrize("odd", [float("nan"), "\ud800", {1, 2}])
+def test_a_value_that_is_no_json_is_named_by_its_key(store: HexadStore, odd: object) -> None:
+    with pytest.raises(hexad.InvalidInput, match=r"The value of key 'tide' is no JSON: "):
+        store.put(("town",), "tide", {"a": odd})
+    assert store.get(("town",), "tide") is None

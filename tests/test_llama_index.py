@@ -148,6 +148,9 @@ def test_a_store_that_could_keep_nothing_is_refused_before_a_model_is_asked(tmp_
 def test_a_mistyped_field_is_named_and_those_of_the_framework_are_taken(hx: Hexad) -> None:
     with pytest.raises(InvalidInput, match=r"'max_token' is no field.*max_tokens"):
         HexadMemoryBlock(hx, max_token=500)
+    for fields, said in (({"user": 5}, "user = 5 "), ({"priority": "x"}, "priority = 'x' ")):
+        with pytest.raises(InvalidInput, match=said):
+            HexadMemoryBlock(hx, **fields)
 
     block = HexadMemoryBlock(hx, max_tokens=500, priority=2, description="What Ada said.")
     assert (500, 2, "What Ada said.") == (block.max_tokens, block.priority, block.description)

@@ -326,3 +326,11 @@ def test_an_item_of_no_type_is_named_and_not_stored(hx: hexad.Hexad, kind: str) 
         asyncio.run(HexadSession(hx, "s").add_items([{"type": kind, "role": "user", "content": "x"}]))
 
     assert 0 == hx.count()
+
+
+@pytest.mark.parametrize("odd", [float("nan"), "\ud800"])
+def test_an_item_that_is_no_json_is_named_as_one(hx: hexad.Hexad, odd: object) -> None:
+    session = HexadSession(hx, "s")
+    with pytest.raises(hexad.InvalidInput, match=r"An item of a session is no JSON: "):
+        asyncio.run(session.add_items([{"role": "user", "content": "tide", "at": odd}]))  # type: ignore[list-item]
+    assert [] == asyncio.run(session.get_items())

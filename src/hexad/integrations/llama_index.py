@@ -14,7 +14,7 @@ from hexad.integrations.open_store import require_open_store
 
 try:
     from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock
-    from llama_index.core.bridge.pydantic import PrivateAttr
+    from llama_index.core.bridge.pydantic import PrivateAttr, ValidationError
     from llama_index.core.memory import BaseMemoryBlock
     from llama_index.core.utils import get_tokenizer
 except ModuleNotFoundError as error:
@@ -70,7 +70,14 @@ class HexadMemoryBlock(BaseMemoryBlock[str]):
         known = type(self).model_fields
         if unknown := fields.keys() - known.keys():
             raise InvalidInput(f"{min(unknown)!r} is no field of the block; it has {', '.join(known)}.")
-        super().__init__(**{"name": NAME, "priority": 1, **fields})
+        try:
+            super().__init__(**{"name": NAME, "priority": 1, **fields})
+        except ValidationError as error:
+            wrong = error.errors()[0]
+            name = str(wrong["loc"][0])
+            raise InvalidInput(
+                f"{name} = {quoted(wrong['input'])} cannot be used: {wrong['msg']}.", argument=name
+            ) from error
         self._store = require_open_store(store, by="HexadMemoryBlock")
         self._memory_of(self.session)
 

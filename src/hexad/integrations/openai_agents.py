@@ -107,7 +107,8 @@ def _said(item: TResponseInputItem) -> Said:
             argument="items",
         )
     try:
-        content: dict[str, Any] = json.loads(json.dumps(item))
+        content: dict[str, Any] = json.loads(json.dumps(item, allow_nan=False))
+        json.dumps(content, ensure_ascii=False).encode()  # refuses half a character
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(f"An item of a session is no JSON: {error}.", argument="items") from error
     kind = content.get("type", "message")

@@ -131,7 +131,8 @@ class HexadVectorStore(VectorStore):
         filter: DocumentFilter | None = None,
         **kwargs: Any,  # noqa: ARG002 - what other vector stores take
     ) -> list[Document]:
-        """Return `k` of the `fetch_k` best documents that answer and differ from each other, the best first.
+        """Return `k` of the `fetch_k` best documents that answer and differ from each other, the best first; no more
+        than `fetch_k`.
 
         `lambda_mult` is 1 for those that answer best, 0 for those that differ most. What is compared are the vectors of
         the store's embedder; raises `InvalidInput` for a store without one.
@@ -142,7 +143,7 @@ class HexadVectorStore(VectorStore):
             )
         limit, fetched = parse_whole(k, "k", least=0), parse_whole(fetch_k, "fetch_k", least=0)
         self._records.require_embedder("max_marginal_relevance_search", instead="similarity_search")
-        memories = [memory for memory, _ in self._found(query, max(limit, fetched), filter)]
+        memories = [memory for memory, _ in self._found(query, fetched, filter)]
         asked, rows = self._records.vectors(query, memories)
         chosen = maximal_marginal_relevance(asked, cast("list[list[float]]", rows), lambda_mult, limit)
         return [self._document(memories[at]) for at in chosen]
@@ -300,6 +301,17 @@ class HexadRetriever(BaseRetriever):
         if unknown := fields.keys() - cls.model_fields.keys():
             raise InvalidInput(
                 f"{min(unknown)!r} is no field of the retriever; it has {', '.join(cls.model_fields)}."
+            )
+        parse_whole(fields.get("k", _DOCUMENTS), "k", least=1)
+        for name in ("space", "kinds"):
+            given = fields.get(name)
+            listed = isinstance(given, list | tuple) and all(isinstance(each, str) for each in given)
+            if not (given is None or listed or (name == "space" and isinstance(given, str))):
+                raise InvalidInput(f"{name} = {quoted(given)} must be a list of names.", argument=name)
+        least = fields.get("min_relevance")
+        if least is not None and not is_number(least, 0, 1):
+            raise InvalidInput(
+                f"min_relevance = {quoted(least)} must be a number from 0 to 1.", argument="min_relevance"
             )
         return fields
 

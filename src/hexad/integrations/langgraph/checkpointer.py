@@ -266,7 +266,7 @@ class HexadCheckpointer(BaseCheckpointSaver[Any]):
                 return
             if filter:
                 noted = json.loads(metadata)
-                if any(name not in noted or noted[name] != wanted for name, wanted in filter.items()):
+                if any(noted.get(name) != wanted for name, wanted in filter.items()):
                     continue
             stored = self._checkpoints.get(key)
             if stored is not None:  # nobody deleted it since

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from asyncio import to_thread
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -134,6 +135,14 @@ class HexadStore(BaseStore):
             )
         _require_minutes(op.ttl, "ttl")
         value = dict(op.value)
+        try:
+            json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+        except (TypeError, ValueError, RecursionError) as error:
+            raise InvalidInput(
+                f"The value of key {quoted(op.key)} is no JSON: {error}. Give objects, lists, strings of whole "
+                "characters and finite numbers.",
+                argument="value",
+            ) from error
         place = [*op.namespace, str(op.key)]
         index = self._fields if op.index is None else () if op.index is False else _paths(op.index, "index")
         texts = [
