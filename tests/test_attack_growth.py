@@ -34,6 +34,7 @@ from hexad.text import (
     graphemes,
     identifiers,
     literals,
+    memory_requests,
     noise,
     normalize,
     same_values,
@@ -64,6 +65,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "word_places": meaning.word_places,
     "estimate_pieces": chunking.estimate_pieces,
     "statements": lambda text: list(commitments.statements(text)),
+    "requested": memory_requests.requested,
     "code_names": literals.code_names,
     "definition_of": lambda text: [
         literals.definition_of(name, heading=text, body=text, around=text)

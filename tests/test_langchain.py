@@ -219,7 +219,7 @@ def test_what_is_too_long_for_a_memory_is_left_out_of_a_message(hx: Hexad) -> No
     assert "text" == question.content[1]["type"]
     assert question.content[1]["text"].startswith("[image_url of 2,200,0")
     assert answer.content.startswith("A grey one. " * 80_000)
-    assert answer.content.endswith("bytes left out: too long for a memory]")
+    assert answer.content.endswith("more characters were not kept]")
 
 
 def test_turns_of_an_agent_are_messages_too(hx: Hexad) -> None:

@@ -15,10 +15,8 @@ from typing import Any
 import apsw
 
 from hexad import Hexad
-from hexad.database.connection import PLANNED_ROWS
 from opener import Opener
 
-_ENOUGH_ROWS = f"OFFSET {PLANNED_ROWS - 1}"
 EARLY, LATE = 12, 140
 """Rounds before the two measurements. The ledger grows by 256 records between them, so that its last tile is as full."""
 
@@ -42,9 +40,8 @@ class Meter:
         connection.trace_v2(apsw.SQLITE_TRACE_PROFILE, self._ended)
 
     def _ended(self, event: dict[str, Any]) -> None:
-        # Full text keeps its statements prepared: what they took all their life would count each time. And a connection
-        # that closes looks whether a table has rows enough for statistics: never at more than these.
-        if self._steps is not None and "'main'." not in event["sql"] and _ENOUGH_ROWS not in event["sql"]:
+        # Full text keeps its statements prepared: what they took all their life would count each time.
+        if self._steps is not None and "'main'." not in event["sql"]:
             self._steps += event["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"]
 
     def cost_of(self, work: Callable[[], object]) -> Cost:

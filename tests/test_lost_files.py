@@ -272,8 +272,8 @@ def test_a_loss_is_accepted_once_and_noted(with_keys: Path) -> None:
 
     assert (5, 0, 0) == (told.returncode, accepted.returncode, after.returncode)
     assert "keys.json is gone" in told.stdout
-    assert "Missed no longer: " in accepted.stderr
-    assert "keys.json is gone" in accepted.stderr.partition("Missed no longer: ")[2]
+    assert "Accepted as lost: " in accepted.stderr
+    assert "keys.json is gone" in accepted.stderr.partition("Accepted as lost: ")[2]
     assert "" == after.stderr
     with hexad.open(project, embedder=None, background=False) as hx:
         hx.remember("A text under new keys.")

@@ -207,9 +207,9 @@ def test_what_is_too_long_for_a_memory_is_left_out_and_says_so(hx: hexad.Hexad) 
     assert asked == message["content"][0]  # type: ignore[index,typeddict-item]
     assert "input_text" == message["content"][1]["type"]  # type: ignore[index,typeddict-item]
     left_out = message["content"][1]["text"]  # type: ignore[index,typeddict-item]
-    assert left_out.startswith("[input_image of 2,200,0") and "left out" in left_out
+    assert left_out.startswith("[input_image of 2,200,0") and "not kept" in left_out
     assert output["output"].startswith(log[:900_000])  # type: ignore[typeddict-item]
-    assert output["output"].endswith("bytes left out: too long for a memory]")  # type: ignore[typeddict-item]
+    assert output["output"].endswith("more characters were not kept]")  # type: ignore[typeddict-item]
     assert hx.recall("heron on the weir", limit=1)[0].text.startswith("Which heron")
 
 

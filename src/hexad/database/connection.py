@@ -117,7 +117,7 @@ def _refresh_statistics(sqlite: apsw.Connection) -> None:
     for row in sqlite.execute("PRAGMA optimize(0xffff)").fetchall():  # says what it would do
         analyze = str(row[0])
         table = analyze.removeprefix("ANALYZE ")
-        if sqlite.execute(f"SELECT 1 FROM {table} LIMIT 1 OFFSET {PLANNED_ROWS - 1}").fetchone():
+        if not _is_small(sqlite, table):
             sqlite.execute(analyze).fetchall()
     small = "SELECT tbl FROM sqlite_stat1 GROUP BY tbl HAVING max(CAST(stat AS INTEGER)) < ?"
     if sqlite.table_exists("main", "sqlite_stat1"):
@@ -125,6 +125,15 @@ def _refresh_statistics(sqlite: apsw.Connection) -> None:
             for statistics in ("sqlite_stat1", "sqlite_stat4"):
                 if sqlite.table_exists("main", statistics):
                     sqlite.execute(f"DELETE FROM {statistics} WHERE tbl = ?", (name,))
+
+
+def _is_small(sqlite: apsw.Connection, table: str) -> bool:
+    """Whether a table, named as SQL, has fewer rows than are planned by statistics."""
+    with contextlib.suppress(apsw.SQLError):  # a table without row numbers
+        rows = sqlite.execute(f"SELECT coalesce(max(rowid), 0) < ? FROM {table}", (PLANNED_ROWS,)).fetchall()
+        if rows[0][0]:
+            return True
+    return sqlite.execute(f"SELECT 1 FROM {table} LIMIT 1 OFFSET {PLANNED_ROWS - 1}").fetchone() is None
 
 
 __all__ = [

@@ -18,7 +18,7 @@ from hexad.errors import Conflict, InvalidInput, StorageFailure
 from hexad.ingest.messages import TURN, Message, spoken_turns
 from hexad.ingest.sources.conversations import TIMES
 from hexad.integrations.response_items import is_item, message_of
-from hexad.integrations.turns import SHARED_SPACES
+from hexad.integrations.turns import SHARED_SPACES, beginning_of
 from hexad.layers.contract import FusedContext
 from hexad.layers.router.plan import TOKENS_MOST
 from hexad.lifecycle import opening
@@ -372,8 +372,7 @@ def _size(value: object) -> int:
 
 def _cut(value: object, room: int) -> object:
     if isinstance(value, str) and _size(value) > room:
-        kept = value.encode("utf-8", "surrogatepass")[:room].decode("utf-8", "ignore")
-        return f"{kept}\n[{len(value) - len(kept):,} more characters were not kept]"
+        return beginning_of(value, room)
     if isinstance(value, Mapping):
         return {name: _cut(inner, room) for name, inner in value.items()}
     return [_cut(inner, room) for inner in value] if isinstance(value, list | tuple) else value

@@ -107,8 +107,8 @@ def _said(item: TResponseInputItem) -> Said:
             argument="items",
         )
     try:
-        content: dict[str, Any] = json.loads(json.dumps(item, allow_nan=False))
-        json.dumps(content, ensure_ascii=False).encode()  # refuses half a character
+        stored = json.dumps(item, allow_nan=False, ensure_ascii=False).encode()  # refuses half a character
+        content: dict[str, Any] = json.loads(stored)
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(f"An item of a session is no JSON: {error}.", argument="items") from error
     kind = content.get("type", "message")

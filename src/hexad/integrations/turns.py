@@ -62,16 +62,17 @@ def fitting(content: dict[str, Any], words: Callable[[str], dict[str, Any]]) -> 
             break
         value = holder[key]
         if isinstance(value, str):
-            kept = value.encode()[: -(excess + _SHORT // 2)] if excess + _SHORT < len(value.encode()) else b""
-            left_out = len(value.encode()) - len(kept)
-            holder[key] = (
-                f"{kept.decode(errors='ignore')}\n[{left_out:,} bytes left out: too long for a memory]"
-            )
+            holder[key] = beginning_of(value, max(0, len(value.encode()) - excess - _SHORT // 2))
         else:
-            kind = str(value.get("type", "part"))
-            holder[key] = words(f"[{kind} of {_size(value):,} bytes left out: too long for a memory]")
+            holder[key] = words(f"[{value.get('type', 'part')} of {_size(value):,} bytes was not kept]")
     log.warning("A message of %d bytes is kept in part: a memory holds %d.", size, MEMORY_BYTES_LIMIT)
     return fitted
+
+
+def beginning_of(text: str, room: int) -> str:
+    """Return so many bytes of a text, and a line that says how much is not there."""
+    kept = text.encode("utf-8", "surrogatepass")[:room].decode("utf-8", "ignore")
+    return f"{kept}\n[{len(text) - len(kept):,} more characters were not kept]"
 
 
 def _size(value: object) -> int:

@@ -17,7 +17,7 @@ from hexad.text.commitments import is_doubtful
 _LEAD: Final = (
     r"^\W*(?:(?:ok(?:ay)?|hey|hi|hello|oh|also|and|but|btw|by the way|so|now|well|thanks|thank you|yes"
     r"|no|sure|great"
-    r"|one more thing|another thing|actually|just|important)\b[,.:!–—-]* *)*"
+    r"|one more thing|another thing|actually|important)\b[,.:!–—-]* *)*"
 )
 _POLITE: Final = (
     r"(?:(?:please|pls|kindly|you should|you must|make sure (?:to|you)|be sure to|always|just|try to"

@@ -134,7 +134,7 @@ def check(ctx: click.Context, *, accept_losses: bool) -> None:
     )
     for problem in before:
         if problem not in problems:
-            note(f"Missed no longer: {clean(problem)}")
+            note(f"Accepted as lost: {clean(problem)}")
     for segment in lost:
         note(clean(str(segment)))
     if problems:
