@@ -310,7 +310,7 @@ class SpacesFacade:
 
         >>> from datetime import timedelta
         >>> import hexad
-        >>> with hexad.open(":memory:", embedder=None, clock=hexad.FrozenClock()) as hx:
+        >>> with hexad.open(":memory:", embedder=None, clock=hexad.FrozenClock(), background=False) as hx:
         ...     _ = hx.remember("Standup moved to ten.", space="news", id="n1")
         ...     _ = hx.spaces.set_policy("news", {"ttl_days": 30, "allow_delete": True})
         ...     hx.clock.advance(days=31)
