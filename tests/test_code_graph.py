@@ -307,6 +307,17 @@ def test_a_graph_kept_up_to_date_is_the_one_made_anew(opened, tmp_path):
     assert [] == hx.check()
 
 
+def test_a_function_that_calls_on_an_unknown_value_can_go(hx, shop):
+    hx.graph.index()
+    deep = shop / "src/shop/empty/deep.py"
+    assert "src/shop/empty/deep.py::run" in found(hx, "callers", "PriceList.sum_of")
+    deep.write_text(deep.read_text().replace("def run(", "def ran("))
+
+    assert 1 == hx.graph.index().updated
+    assert "src/shop/empty/deep.py::ran" in found(hx, "callers", "PriceList.sum_of")
+    assert [] == hx.check()
+
+
 def test_a_run_that_was_cut_short_is_made_up_for(opened, shop, monkeypatch):
     hx = opened()
     hx.graph.index()

@@ -232,6 +232,9 @@ class CodeGraphTables:
                 " OR to_no IN (SELECT value FROM json_each(?1))",
                 (gone,),
             )
+            con.execute(
+                "DELETE FROM code_calls_by_name WHERE from_no IN (SELECT value FROM json_each(?))", (gone,)
+            )
             con.execute("DELETE FROM code_nodes WHERE no IN (SELECT value FROM json_each(?))", (gone,))
 
     def set_fingerprint(self, file_no: int, fingerprint: str) -> None:
