@@ -370,3 +370,12 @@ def test_a_number_that_is_the_value_is_replaced_by_the_next(hx: Hexad, clock: Fr
 
     for question in ("rate limit", "Is the rate limit 100?"):
         assert new == hx.recall(question)[0].id
+
+
+def test_why_somebody_moved_does_not_hide_that_they_did(hx: Hexad, clock: FrozenClock) -> None:
+    old, new = tell(hx, clock, "Bob lives in Paris.", "Bob relocated to Berlin for work.")
+
+    hits = hx.recall("Where does Bob live?")
+
+    assert [new, old] == [hit.id for hit in hits]
+    assert hits[1].superseded_by is not None

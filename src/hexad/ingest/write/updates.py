@@ -215,11 +215,13 @@ def _matches(claim: Claim) -> Iterator[str]:
     # Any two of the words, each named as seldom as can be: a name opens its list in every part of the index.
     pairs = [f"({word} AND ({' OR '.join(words[at:])}))" for at, word in enumerate(words[:-1], start=1)]
     relation = next((verbs for verbs in english.RELATIONS.values() if claim.verb in verbs), None)
+    subject = [t.low for t in claim.tokens if t.content and t.stem in claim.subject]
     if pairs:
         yield " OR ".join(pairs)
-    elif relation is not None:
+    if relation is not None and (not pairs or (len(subject) == 1 and claim.changes and claim.qualifiers)):
         verbs = " OR ".join(map(_quoted, sorted(relation)))
-        yield f"{_quoted(topic[0])} AND ({verbs})" if topic else verbs
+        who = subject if pairs else topic[:1]  # "Bob moved to Berlin for work": of what he does, not of work
+        yield f"{_quoted(who[0])} AND ({verbs})" if who else verbs
     if topic and not pairs:
         yield _quoted(topic[0])
     for former in filter(None, claim.former_words):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from hexad.text.claims import english
@@ -227,7 +228,7 @@ def _other_value(was: Claim, now: Claim) -> Update | None:
         return None
     if not _comparable(was.value, now.value) or _same_value(was.value, now.value):
         return None
-    if not related:
+    if not related or _joined_something(was, now):
         return Update(UpdateReason.VALUE, WEAK)
     common = _stems(was.value) & _stems(now.value)
     known = now.words | (now.around if now.pronoun else frozenset())
@@ -235,6 +236,8 @@ def _other_value(was: Claim, now: Claim) -> Update | None:
     only_now = _uncovered(now.topic - english.CHANGE, was.words)
     if now.verb in english.CHANGE and was.topic <= now.qualifiers:
         only_now -= now.subject  # who has changed it
+    if _moved(was, now):
+        only_now -= now.qualifiers  # why, how and with whom
     if only_was and only_now:
         return None
     if not (was.topic & known) and not common and not (was.person and now.person and not was.subject):
@@ -388,6 +391,25 @@ def _related(was: Claim, now: Claim) -> bool:
             t.number or is_day(t) for t in was.value
         )
     return was.verb in english.CHANGE and (now.verb in _COPULAS or now.preposition == was.preposition)
+
+
+def _joined_something(was: Claim, now: Claim) -> bool:
+    """Whether who works at one place joined what is no place of work by its article: "Google", and then "a gym"."""
+    work = english.RELATIONS["work"]
+    return (
+        {was.verb, now.verb} <= work
+        and stem(was.verb) != stem(now.verb)
+        and bool(was.article) != bool(now.article)
+    )
+
+
+def _moved(was: Claim, now: Claim) -> bool:
+    """Whether what lived in one place moved to another: what else is said of the move does not narrow that."""
+    place = english.RELATIONS["place"]
+    if was.verb not in place or now.verb not in place & english.CHANGE or now.preposition != "to":
+        return False
+    behind = next((after.low for verb, after in pairwise(now.tokens) if verb.low == now.verb), "")
+    return behind == "to" and was.value[0].named and now.value[0].named
 
 
 _OFTEN: Final = frozenset({"each", "every"})

@@ -605,7 +605,9 @@ def _value(
     for token in tail:
         if token.low in _CUTS:
             break
-        if token.low in _OPENS_GROUP:
+        if token.low == "ago":
+            _drop_span(groups[-1][1])
+        elif token.low in _OPENS_GROUP:
             groups.append((token.low, []))
         elif token.content:
             groups[-1][1].append(token)
@@ -647,6 +649,14 @@ def _value(
     return words[:8], qualifiers, places, prepositions, adjective
 
 
+def _drop_span(words: list[Token]) -> None:
+    """Take away how long ago it was, "two weeks": it stands where a value does, and is none."""
+    if words and is_day(words[-1]):
+        words.pop()
+        while words and words[-1].number is not None:
+            words.pop()
+
+
 _TIMES: Final = frozenset({"since", "after", "before", "until"})
 _ASIDE: Final = frozenset({",", "(", ")", "since"})
 _TO: Final = frozenset({"to", "into", "onto", "→", "with", "by"})
@@ -661,9 +671,9 @@ def _is_adjective(words: Sequence[Token]) -> bool:
 
 _CALENDAR: Final = frozenset(
     """
-    monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
-    october november december week month year day morning afternoon evening night today yesterday spring summer autumn
-    winter quarter weekend sprint last next
+    monday tuesday wednesday thursday friday saturday sunday january february march april may. june july august
+    september october november december q1 q2 q3 q4 week month year day morning afternoon evening night today
+    yesterday spring summer autumn winter quarter weekend sprint last next
     """.split()
 )
 
@@ -677,9 +687,14 @@ def is_day(word: Token) -> bool:
     return word.low in _CALENDAR or word.low.removesuffix("s") in _CALENDAR
 
 
+_DATED: Final = frozenset(
+    "as of since in on from at after before until during over around by through".split()
+)
+
+
 def _dates(before: str, words: Sequence[Token]) -> bool:
     """Whether a phrase says since when: it is no part of what is spoken of."""
-    return before in {"as", "of", "since", "in", "on", "from", "at", "after"} and any(
+    return before in _DATED and any(
         word.low in _CALENDAR
         or (word.number is not None and len(word.low) == 4 and word.low[:2] in {"19", "20"})
         for word in words

@@ -58,6 +58,12 @@ UPDATES = (
     ("ann: I live in Oslo", "Ann: I live in Rome now"),
     ("The API timeout is 30 seconds.", "We no longer have an API timeout."),
     ("Our API timeout is 30 s.", "There is no API timeout any more."),
+    ("Bob lives in Paris.", "Bob moved to Berlin in May."),
+    ("Bob lives in Paris.", "Bob moved to Berlin on May 3."),
+    ("Bob lives in Paris.", "Bob moved to Berlin over the summer."),
+    ("Bob lives in Paris.", "Bob moved to Berlin two weeks ago."),
+    ("Bob lives in Paris.", "Bob moved to Berlin with his sister."),
+    ("Ann works at Google.", "Ann joined Stripe in Q3."),
     ("Coach: Ms Okoro", "Coach: Mr Silva, formerly Ms Okoro"),
     ("Reviewer: Lin.", "Reviewer: now Omar."),
     ("theme = light", "theme = dark"),
@@ -69,6 +75,9 @@ UPDATES = (
     ("Rent is 950 euros.", "Rent is back to 900 euros."),
 )
 INDEPENDENT = (
+    ("Bob lives in Paris.", "Bob moved his desk to Berlin Street with Ann."),
+    ("I work at Google.", "I joined a gym."),
+    ("Ann works at Google.", "Ann joined the Alps club."),
     ("The office is in Hamburg.", "The office switched to LED lights."),
     ("Our team is in Oslo.", "Our team switched to Slack."),
     ("Ann lives in Porto.", "Ann switched to decaf."),
