@@ -17,16 +17,21 @@ from typing import Any, Final
 from hexad.core.lazy import lazy_pattern
 
 NOTHING: Final = (
-    "\u00ad\u034f\u180e\u200b\u200e\u200f\u2060-\u2065\u206a-\u206f\ufeff\u115f\u1160\u3164\uffa0"
+    "\u00ad\u034f\u180e\u200b\u200e\u200f\u2060-\u2065\u206a-\u206f\ufeff\u115f\u1160\u3164\uffa0\ufff0-\ufffb"
+    "\U0001bca0-\U0001bca3\U000e0080-\U000e00ff\U000e01f0-\U000e0fff"
 )
 """What takes no room and means nothing, as the inside of a set."""
 TURNING: Final = "\u061c\u202a-\u202e\u2066-\u2069"
 """What turns the way of writing."""
-# A joiner means something between letters of scripts that join, and between emoji; a tag after a black flag; one
-# selector after a character that has several forms.
-_JOINER: Final = "(?<=[\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?=[\x00-\x7f]|$)|[\u200c\u200d]{2,}"
+# A joiner means something between letters of scripts that join, and between emoji, as do what joins hieroglyphs and
+# notes, selectors of Mongolian and unwritten vowels of Khmer between theirs; a tag after a black flag; one selector
+# after a character that has several forms, which of ASCII those of keys have.
+_JOINS: Final = "\u200c\u200d\u17b4\u17b5\u180b-\u180d\u180f\U00013430-\U0001343f\U0001d173-\U0001d17a"
+_SELECTS: Final = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_FORMLESS: Final = "\x00-\x22\x24-\x29\x2b-\x2f\x3a-\x7f\uff0f\uff1c\uff1e\uff5c\ufe64"
+_JOINER: Final = f"(?<=[{_FORMLESS}])[{_JOINS}{_SELECTS}]+|[{_JOINS}]+(?=[\x00-\x7f]|$)|[{_JOINS}]{{2,}}"
 _TAGS: Final = "(?<!\U0001f3f4)(?<![\U000e0020-\U000e007f])[\U000e0000-\U000e007f]+"
-_SELECTORS: Final = "[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}"
+_SELECTORS: Final = f"[{_SELECTS}]{{2,}}"
 _ESCAPED: Final = f"[\x7f-\x9f\u2028\u2029{NOTHING}{TURNING}\U000e0000-\U000e007f]+"
 
 TAG: Final = "recalled-memory"
@@ -39,9 +44,10 @@ _NAMES: Final = (
 )
 # What models know as the borders of roles, calls and turns: an angle bracket before such a name or before a bar, wide
 # and small ones too, and the square brackets of some. A name after an identifier that begins with one capital is a
-# type of code (`Vec<Result>`), and no border.
+# type of code (`Vec<Result>`), and no border. The room before a name is passed over once: nothing of it is given back.
+_ROOM: Final = r"\s\u2800"
 _MARKUP: Final = lazy_pattern(
-    rf"[<\uff1c\ufe64](?:(?=\s{{0,8}}[|\uff5c]\s{{0,8}}/?\w)|(?!(?<=\w<)(?-i:[A-Z][a-z]))(?=\s{{0,8}}[/!\uff0f]?\s{{0,8}}(?:\w{{1,20}}:)?(?:{_NAMES})))"
+    rf"[<\uff1c\ufe64](?:(?=[{_ROOM}]*+[|\uff5c][{_ROOM}]*+/?\w)|(?!(?<=\w<)(?-i:[A-Z][a-z]))(?=[{_ROOM}/!\uff0f]*+(?:\w{{1,20}}:)?(?:{_NAMES})))"
     r"|(?<=\w[|\uff5c])[>\uff1e]"
     r"|\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT)\])",
     re.IGNORECASE,
@@ -52,7 +58,8 @@ _UNSEEN: Final = "\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u20
 # One run of white space before and one after the slash, so that a long run is passed over once, not once for each
 # of its characters; and characters that nobody sees may stand anywhere.
 _LOOKALIKE: Final = lazy_pattern(
-    rf"[<＜‹][\s{_UNSEEN}]*(?:[/／][\s{_UNSEEN}]*)?(?={f'[{_UNSEEN}]*'.join(map(re.escape, TAG))})",
+    rf"[<\uff1c\ufe64\u2039\u2329\u3008\u27e8\u276e][\s{_UNSEEN}]*"
+    rf"(?:[/／][\s{_UNSEEN}]*)?(?={f'[{_UNSEEN}]*'.join(map(re.escape, TAG))})",
     re.IGNORECASE,
 )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 import hexad
-from hexad.core.prompt_fence import defused
+from hexad.core.prompt_fence import defused_line
 from hexad.interfaces.hooks.payload import HookPayload
 from hexad.text.graphemes import beginning
 
@@ -28,7 +28,7 @@ def recall(payload: HookPayload, store: Path) -> str:
     hits = hx.recall(prompt, limit=_HITS, min_relevance=MIN_RELEVANCE, semantic=False, rerank=False)
     # Nobody asked for these: what speaks like an instruction is left for a recall, which marks it.
     lines = [
-        f"- ({hit.id}, {hit.relevance:.2f}) {beginning(defused(hit.text), _HIT_CHARS)}"
+        f"- ({hit.id}, {hit.relevance:.2f}) {beginning(defused_line(hit.text), _HIT_CHARS)}"
         for hit in hits
         if not hit.instruction_like
     ]

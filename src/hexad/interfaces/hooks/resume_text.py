@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from hexad.core.prompt_fence import defused
+from hexad.core.prompt_fence import defused_line
 from hexad.text.graphemes import beginning
 
 if TYPE_CHECKING:
@@ -57,4 +57,4 @@ def _left(working_set: WorkingSet | None) -> Iterator[str]:
 
 
 def _line(text: str) -> str:
-    return beginning(defused(text), _LINE_CHARS)
+    return beginning(defused_line(text), _LINE_CHARS)
