@@ -72,6 +72,24 @@ def steps(hx: Hexad, call: Callable[[Hexad], object]) -> int:
     return taken
 
 
+def replanned(hx: Hexad, call: Callable[[Hexad], object]) -> dict[str, int]:
+    """Return which statements of a call SQLite planned again since it had other values than before, and how often."""
+    again: dict[str, int] = {}
+
+    def count(event: Mapping[str, Any]) -> None:
+        if times := event["stmt_status"]["SQLITE_STMTSTATUS_REPREPARE"]:
+            again[event["sql"]] = times
+
+    with hx._services.stores.db.read() as con:
+        sqlite = con.sqlite
+    sqlite.trace_v2(apsw.SQLITE_TRACE_PROFILE, count, id="plans")
+    try:
+        call(hx)
+    finally:
+        sqlite.trace_v2(0, None, id="plans")
+    return again
+
+
 CALLS: Final[dict[str, Callable[[Hexad], object]]] = {
     "remember": lambda hx: hx.remember("alpha beta gamma delta epsilon zeta", space="docs"),
     "remember a near-duplicate": lambda hx: hx.remember(NEAR.format("one"), space="docs"),
@@ -135,6 +153,15 @@ def grown(small: Hexad, large: Hexad) -> dict[str, tuple[int, int]]:
     """Return the steps of the calls that ask more of the large store than of the small one."""
     taken = {name: (steps(small, call), steps(large, call)) for name, call in CALLS.items()}
     return {name: (few, many) for name, (few, many) in taken.items() if many > few * 1.3 + 300}
+
+
+def test_no_statement_is_planned_again_for_other_values(opened: Opener, tmp_path: Path) -> None:
+    hx = filled(opened, tmp_path, SMALL)
+    for number in range(3):
+        hx.remember(f"The harbour gate number {number} opens at {number} o'clock.", space="docs")
+
+    assert {} == replanned(hx, lambda hx: hx.remember("The mill wheel turns at noon.", space="docs"))
+    assert {} == replanned(hx, lambda hx: hx.recall("when does the mill wheel turn?", space="docs"))
 
 
 def test_a_batch_of_items_is_one_part_of_the_full_text(opened: Opener, tmp_path: Path) -> None:

@@ -116,9 +116,7 @@ class CodeQueries:
         yield self._dotted_symbol(name)
         yield self._written_symbol(name)
         if "." not in name:
-            stems = tables.find(
-                "n.node_type = 'file' AND n.name GLOB ?", (f"{name.replace('[', '[[]')}.*",), limit=200
-            )
+            stems = tables.by_pattern(f"{name.replace('[', '[[]')}.*", files=True)
             # `_auth.py` is what a package calls its module `auth` where others are not to import it.
             yield [*stems, *tables.below(name)] if stems else self._private_files(name)
             yield tables.below(name)
@@ -135,7 +133,7 @@ class CodeQueries:
     def _private_files(self, name: str) -> list[CodeNodeRow]:
         """Return the files whose names are this but for an underscore before it; tests where all are."""
         pattern = f"_{name.replace('[', '[[]')}.*"
-        files = self._tables.find("n.node_type = 'file' AND n.name GLOB ?", (pattern,), limit=200)
+        files = self._tables.by_pattern(pattern, files=True)
         return [node for node in files if not node.is_test] or files
 
     def _around(self, files: Collection[int], line: int) -> list[CodeNodeRow]:
@@ -184,7 +182,7 @@ class CodeQueries:
         if language is not None and language not in languages():
             return NEEDS_EXTRA.format(language)
         last = _JOINTS.split(name)[-1].rpartition("/")[2]
-        rows = self._tables.find("n.name GLOB ?", (f"{last[:1].replace('[', '[[]')}*",), limit=5_000)
+        rows = self._tables.by_pattern(f"{last[:1].replace('[', '[[]')}*", limit=5_000)
         near = get_close_matches(last, sorted({row.name for row in self._seen(rows)}), n=3)
         if near:
             return f"It has {', '.join(near)}."

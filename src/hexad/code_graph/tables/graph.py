@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -534,6 +535,17 @@ class CodeGraphTables:
         """Return the nodes of a name; with `folded` in any case."""
         return self.find("n.name = ?" + (" COLLATE NOCASE" if folded else ""), (name,), limit=limit)
 
+    def by_pattern(self, pattern: str, *, files: bool = False, limit: int = 200) -> list[CodeNodeRow]:
+        """Return the nodes, or the files alone, whose name fits a pattern of GLOB."""
+        # The range of names that SQLite would look through by itself only if it planned anew for each pattern.
+        beginning = _WILDCARD.split(pattern, maxsplit=1)[0]
+        kind = "n.node_type = 'file' AND " if files else ""
+        return self.find(
+            f"{kind}n.name >= ? AND n.name < ? AND n.name GLOB ?",
+            (beginning, beginning + _LAST_CHARACTER, pattern),
+            limit=limit,
+        )
+
     def by_qualified(self, name: str, *, limit: int = 200) -> list[CodeNodeRow]:
         """Return the symbols whose name with what they stand in is this, or ends in it behind a dot."""
         last = name.rpartition(".")[2]
@@ -689,6 +701,10 @@ def _listed(numbers: Collection[int]) -> str:
 
 def _node(row: Row) -> CodeNodeRow:
     return CodeNodeRow(*row)._replace(is_test=bool(row[8]))
+
+
+_WILDCARD: Final = re.compile(r"[*?\[]")
+_LAST_CHARACTER: Final = "\U0010ffff"
 
 
 def _quoted(text: str) -> str:
