@@ -26,9 +26,11 @@ from hexad.redaction.secrets.blocks import (
     find_key_blocks,
     find_kubernetes_secrets,
     find_password_hashes,
+    is_env_path,
 )
 from hexad.redaction.secrets.drawn_tokens import find_drawn
 from hexad.redaction.secrets.known_formats import find_shapes
+from hexad.redaction.secrets.plain_text import is_plain
 from hexad.redaction.secrets.readings import encoded, readings
 from hexad.redaction.secrets.spoken import find_spoken
 from hexad.redaction.secrets.urls import find_command_secrets, find_header_secrets, find_url_passwords
@@ -90,13 +92,15 @@ def find(text: str, *, rules: RedactionRules, path: str | None = None) -> list[R
     of what they cover; secrets go before personal data. `path` says what file the text is from: in env files every
     value counts. Placeholders of an earlier redaction are never part of a finding.
     """
-    placeholder_spans = [match.span() for match in _PLACEHOLDER.finditer(text)]
     view = _searchable(text)
-    secrets = _all_secret_spans(view, rules, path) if rules.secrets else []
-    secrets += _repeated(view, secrets)
+    secrets: list[SecretSpan] = []
+    if rules.secrets and not (is_plain(text, text.lower()) and not is_env_path(path)):
+        secrets = _all_secret_spans(view, rules, path)
+        secrets += _repeated(view, secrets)
     personal = [*_pattern_spans(view, rules), *_personal_spans(view, rules)]
     if not secrets and not personal:
         return []
+    placeholder_spans = [match.span() for match in _PLACEHOLDER.finditer(text)]
     findings = _resolved(text, secrets, "secret", rules, placeholder_spans)
     taken = [(finding.start, finding.end) for finding in findings]
     findings += [
@@ -219,10 +223,12 @@ def _repeated(text: str, spans: list[SecretSpan]) -> list[SecretSpan]:
 def _personal_spans(text: str, rules: RedactionRules) -> Iterator[SecretSpan]:
     if not rules.pii:
         return
-    has_digit = _DIGIT.search(text) is not None
-    for name in sorted(rules.pii):
-        if has_digit or name not in NUMBERS:
+    if _DIGIT.search(text) is None:
+        for name in sorted(rules.pii - NUMBERS):
             yield from DETECTORS[name](text)
+        return
+    for name in sorted(rules.pii):
+        yield from DETECTORS[name](text)
 
 
 def _pattern_spans(text: str, rules: RedactionRules) -> Iterator[SecretSpan]:

@@ -48,8 +48,11 @@ def _by_word() -> dict[str, list[int]]:
 
 
 _BY_WORD: Final = _by_word()
+_RARE: Final = frozenset(_BY_WORD)
 _LEAST_WORDS: Final = 2  # fewer words of the rules than any rule has groups
 _WORD: Final = lazy_pattern(r"[^\W_]+")
+_BLANKED: Final = bytes(code if chr(code).isalnum() and code < 128 else 32 for code in range(256))
+"""What splits an ASCII text into the words that `_WORD` finds, at a third of its price."""
 _HIDDEN: Final = lazy_pattern(
     # Tags that spell letters, overrides of the direction, runs of what takes no room, text that a terminal conceals.
     "[\U000e0020-\U000e007e]{3,}|[\u202d\u202e]|[\u200b\u200c\u2060-\u2064\ufeff]{4,}"
@@ -116,13 +119,20 @@ def instructions_in(text: str) -> tuple[str, ...]:
     if not isinstance(text, str):
         raise InvalidInput(f"text must be a string, not {quoted(text)}.", argument="text")
     low = text.lower()
-    words = set(_WORD.findall(low))
+    words = words_in(low)
     kinds = set(_kinds(text, words if low.isascii() else None))
     kinds.update(_hidden(text))
     # A reading that says no more than the text does has nothing to hide: an address is "encoded" to who reads @ as a.
     if any(not kinds.issuperset(_kinds(reading, deep=False)) for reading in readings(text, words)):
         kinds.add("encoded")
     return tuple(sorted(kinds))
+
+
+def words_in(low: str) -> set[str]:
+    """Return the words of a text in small letters."""
+    if not low.isascii():
+        return set(_WORD.findall(low))
+    return set(low.encode("ascii").translate(_BLANKED).decode("ascii").split())
 
 
 def safe_line(text: str, limit: int) -> str:
@@ -154,8 +164,9 @@ def _kinds(text: str, words: set[str] | None = None, *, deep: bool = True) -> It
         if any(needle in low for needle in needles) and pattern.search(low):
             yield kind
     if low.isascii():
-        words = set(_WORD.findall(low)) if words is None else words
-        yield from _latin(low, words)
+        words = words_in(low) if words is None else words
+        if not _RARE.isdisjoint(words):
+            yield from _latin(low, words)
         if _drops_orders(low, words):
             yield "override"
         return

@@ -142,8 +142,40 @@ _ROT47: Final = str.maketrans({chr(33 + at): chr(33 + (at + 47) % 94) for at in 
 _IN_ROT47: Final = tuple(word.translate(_ROT47) for word in ("instructions", "ignore", "prompt"))
 
 
+_PLAIN_SIGNS: Final = (string.ascii_letters + " \n\t.,;:?'\"()[]/+#*_-").encode()
+_DIGITS_AND_CALLS: Final = (string.digits + "!").encode()
+_SINGLE: Final = frozenset(_LETTERS)
+_NATO_WORDS: Final = frozenset(_NATO)
+
+
+def reads_one_way(text: str, words: set[str]) -> bool:
+    """Whether a text, which has these words, has nothing of what any other reading of it needs; False says nothing."""
+    if not text.isascii():
+        return False
+    signs = text.encode("ascii").translate(None, _PLAIN_SIGNS)
+    if signs and (
+        signs.translate(None, _DIGITS_AND_CALLS)
+        or _LETTERS_AND_DIGITS.search(text) is not None
+        or sum(map(str.isdigit, words)) >= _NUMBERS
+    ):
+        return False
+    return (
+        max(map(len, words), default=0) < _LONG_WORD
+        and _TURNED_WORDS.isdisjoint(words)
+        and len(_SINGLE & words) < _SPACED_LETTERS
+        and (_NATO_WORDS.isdisjoint(words) or len(_NATO_WORDS & words) < _NATO_LEAST)
+        and not (".-" in text or "-." in text or "- ." in text)
+    )
+
+
 def readings(text: str, words: set[str], *, depth: int = 2) -> Iterator[str]:
     """Yield other texts that a text, which has these words, can be read as: decoded, joined, turned round."""
+    if not reads_one_way(text, words):
+        yield from other_readings(text, words, depth=depth)
+
+
+def other_readings(text: str, words: set[str], *, depth: int = 2) -> Iterator[str]:
+    """Yield what `readings` does, having looked for each of them."""
     longest = max(map(len, words), default=0)
     has_numbers = sum(map(str.isdigit, words)) >= _NUMBERS
     if longest >= _LONG_WORD or has_numbers or "<~" in text or "0x" in text:

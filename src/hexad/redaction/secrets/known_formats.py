@@ -369,16 +369,16 @@ def _scanner() -> tuple[re.Pattern[str], dict[str, tuple[_Shape, ...]]]:
         head: tuple(shape for size in range(len(head), 0, -1) for shape in by_own_head.get(head[:size], ()))
         for head in by_own_head
     }
-    return re.compile("(?<![A-Za-z0-9])" + _alternatives(list(by_head))), by_head
+    return re.compile("(?<![A-Za-z0-9])" + alternatives(list(by_head))), by_head
 
 
-def _alternatives(words: list[str]) -> str:
+def alternatives(words: list[str]) -> str:
     """Return an expression for the longest of `words` at a place, as a tree of prefixes: few steps per character."""
     by_first: dict[str, list[str]] = {}
     for word in words:
         if word:
             by_first.setdefault(word[0], []).append(word[1:])
-    branches = [re.escape(first) + _alternatives(rest) for first, rest in sorted(by_first.items())]
+    branches = [re.escape(first) + alternatives(rest) for first, rest in sorted(by_first.items())]
     if not branches:
         return ""
     return f"(?:{'|'.join(branches)})" + ("?" if "" in words else "")

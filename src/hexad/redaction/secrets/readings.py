@@ -113,6 +113,11 @@ def _may_be_spaced(text: str) -> bool:
     return "s s" in text or "S S" in text or "k e" in text or "K E" in text or "e t" in text or "p w" in text
 
 
+def is_spelled(text: str) -> bool:
+    """Tell whether a text has letters one by one, with blanks between, as nobody writes a sentence."""
+    return _may_be_spaced(text) and _compiled(_SPACED).search(text) is not None
+
+
 @cache
 def _compiled(source: str) -> re.Pattern[str]:
     """Compile an expression when it is first needed: most texts need none, and a process that starts pays for each."""

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import base64
 import codecs
+import re
 import time
 
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
+from example_counts import examples
 from hexad.core.prompt_fence import framed, visible
-from hexad.redaction.injection.detector import KINDS, instructions_in
+from hexad.redaction.injection import disguises
+from hexad.redaction.injection.detector import KINDS, instructions_in, words_in
 
 pytestmark = pytest.mark.row("A138", "A148")
 
@@ -280,3 +285,26 @@ def test_a_disguise_hides_nothing(disguised: str) -> None:
 ])  # fmt: skip
 def test_numbers_names_and_signs_are_no_disguise(text: str) -> None:
     assert () == instructions_in(text)
+
+
+FRAGMENTS = [
+    "ignore", "all", "previous", "instructions", "snoitcurtsni", "erongi", "vtaber", "cebzcg", "1gn0re", "i g n o r e",
+    "a b c d", "alpha", "bravo", "charlie", "delta", "echo", "golf", ".- -...", "105 103 110 111 114 101", "0x69", "<~",
+    "aWdub3JlIGFsbA==", "ignorepreviousinstructions", "\\x69", "%69%67%6e", "=69=67", "&#105;", "&lt;", "@lways", "n0w!",
+    "Wow!Yes", ":?DECF4E:@?D", ":8?@C6", "AC@>AE", "the", "we", "met", "7", "12", "2024", ". ", ", ", "-", "\n", "(", ")",
+]  # fmt: skip
+
+
+@settings(max_examples=examples(200))
+@given(pieces=st.lists(st.sampled_from(FRAGMENTS), min_size=1, max_size=16), joint=st.sampled_from(["", " "]))
+def test_a_text_that_reads_one_way_has_no_other_reading(pieces: list[str], joint: str) -> None:
+    text = joint.join(pieces)
+    words = set(re.findall(r"[^\W_]+", text.lower()))
+    assume(disguises.reads_one_way(text, words))
+
+    assert [] == list(disguises.other_readings(text, words))
+
+
+@given(text=st.text(st.characters(max_codepoint=127)))
+def test_the_words_of_an_ascii_text_are_its_runs_of_letters_and_digits(text: str) -> None:
+    assert set(re.findall(r"[^\W_]+", text.lower())) == words_in(text.lower())
