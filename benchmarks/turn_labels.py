@@ -2,6 +2,7 @@
 
 `python -m benchmarks.turn_labels` reads the development and the unseen half. With `--histories DIR` it also reads turns that
 people wrote to coding agents: a checkout of specstoryai/getspecstory at 210d6095, of which only digests and labels stand here.
+`--agents DIR` reads turns of other people: the histories, in either form, of the projects that `turn_labels.agents.jsonl` names.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from benchmarks.halves import halves, records
 from hexad.ingest.write.extraction.turn_extraction import extracts
 
 HISTORIES: Final = "histories"
+AGENTS: Final = "agents"
+AIDER: Final = ".aider.chat.history.md"
 _SPEAKER: Final = re.compile(r"(?m)^_\*\*(User)?[^\n]*\*\*_\s*$")
 _END: Final = re.compile(r"(?m)^---\s*$")
 DIGEST_CHARACTERS: Final = 16
@@ -50,10 +53,23 @@ def turns_of_histories(folder: Path) -> Iterator[tuple[str, str]]:
                 yield hashlib.sha256(text.encode()).hexdigest()[:DIGEST_CHARACTERS], text
 
 
+def turns_of_aider(folder: Path) -> Iterator[tuple[str, str]]:
+    """Give the digest and the text of each turn of a person in histories of Aider: lines that begin with `####`."""
+    for path in sorted(folder.rglob(f"*{AIDER}")):
+        turn: list[str] = []
+        for line in [*path.read_text(encoding="utf-8", errors="replace").splitlines(), ""]:
+            if line.startswith("####"):
+                turn.append(line[4:].strip())
+            elif turn:
+                text, turn = "\n".join(turn).strip(), []
+                yield hashlib.sha256(text.encode()).hexdigest()[:DIGEST_CHARACTERS], text
+
+
 def main() -> int:
     """Print the figures; with `--show` what is wrong or missed in the development half."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--histories", type=Path)
+    parser.add_argument("--agents", type=Path)
     parser.add_argument("--show", action="store_true")
     options = parser.parse_args()
     for half in halves(quick=False):
@@ -74,6 +90,10 @@ def main() -> int:
                     shows=False,
                 )
             )
+    if options.agents is not None:
+        texts = dict([*turns_of_histories(options.agents), *turns_of_aider(options.agents)])
+        found = [line for line in records("turn_labels", AGENTS) if line["sha256"] in texts]
+        print(measure(AGENTS, [{**line, "text": texts[line["sha256"]]} for line in found], shows=False))
     return 0
 
 

@@ -36,6 +36,12 @@ _ASKS: Final = lazy_pattern(
     r"|(?:keep|bear) in (?:mind|memory)|don't forget)(?: (?:this|the following))?"
     r"(?: (?:down|in (?:your )?memory|for (?:later|next time|the future)))?: ?)\s*(?P<what>\S.*)$"
 )
+_REMINDS: Final = lazy_pattern(
+    rf"(?i){_LEAD}{_POLITE}(?:(?P<forget>(?:don't|do not|never) (?:you )?forget)|remember|memori[sz]e"
+    r"|(?:keep|bear) in (?:mind|memory)) (?:about )?"
+    r"(?P<what>(?!(?:to|that|when|where|how|why|what|who|which|if|whether|it|this|these|those|me|us|him|her|them)\b)\S.*)$"
+)
+"""The same without "that": "Don't forget the demo is on Friday", "Don't forget my birthday"."""
 _ANNOUNCES: Final = lazy_pattern(
     rf"(?i){_LEAD}{_POLITE}(?:note,? that\b|(?:fyi|for (?:the record|your information|future reference)"
     rf"|(?:just )?so (?:that )?you know"
@@ -86,6 +92,7 @@ class SpeechAct(StrEnum):
     """What a sentence asks for."""
 
     REMEMBER = "remember"
+    REMIND = "remind"
     STANDING = "standing"
 
 
@@ -94,6 +101,8 @@ def requested(sentence: str) -> tuple[SpeechAct, str] | None:
 
     >>> requested("Please remember that the staging box is called Heron.")
     (<SpeechAct.REMEMBER: 'remember'>, 'the staging box is called Heron.')
+    >>> requested("Don't forget my birthday."), requested("Don't forget the tests.")
+    ((<SpeechAct.REMIND: 'remind'>, 'my birthday.'), None)
     >>> requested("Remember that day in Porto?")
     """
     plain = " ".join(sentence.replace("’", "'").split())
@@ -101,8 +110,14 @@ def requested(sentence: str) -> tuple[SpeechAct, str] | None:
         if _INDIRECT.match(plain) is None:
             return None
         plain = plain.rstrip("?？ ")
-    if (asks := _ASKS.match(plain)) is not None:
-        return (SpeechAct.REMEMBER, asks["what"]) if _is_clause(asks["what"]) else None
+    if (asks := _ASKS.match(plain)) is not None and _is_clause(asks["what"]):
+        return SpeechAct.REMEMBER, asks["what"]
+    if (reminds := _REMINDS.match(plain)) is not None:
+        what = reminds["what"]
+        if stands(what):
+            return SpeechAct.REMEMBER, what
+        of_theirs = reminds["forget"] is not None and what.casefold().startswith(("my ", "our "))
+        return (SpeechAct.REMIND, what) if of_theirs else None
     if (announces := _ANNOUNCES.match(plain)) is not None:
         what = announces["what"]
         holds = not is_doubtful(what) and _POINTS.search(what) is None and stands(what)
@@ -114,4 +129,6 @@ def requested(sentence: str) -> tuple[SpeechAct, str] | None:
 
 def _is_clause(what: str) -> bool:
     """Whether words say something, and do not only name it."""
-    return len(what.split()) >= _STATES_LEAST and (_STATES.match(what) is not None or stands(what))
+    return len(what.replace("'", " ").split()) >= _STATES_LEAST and (
+        _STATES.match(what) is not None or stands(what)
+    )

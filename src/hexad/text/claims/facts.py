@@ -61,6 +61,9 @@ _SUBJECT_WORDS: Final = 4
 _PARTICIPLES: Final = ("ing", "ed")
 _YEAR: Final = lazy_pattern(r"(?:19|20)\d\d")
 _RELATIONS: Final = frozenset().union(*english.RELATIONS.values())
+_OURS: Final = frozenset({"my", "our", "mine", "ours"})
+_DEFINITE: Final = english.POSSESSIVES | {"the", "all", "each", "every", "both"}
+_GENERALLY: Final = frozenset("all every each always usually mostly often only never".split())
 _CORRECTS: Final = lazy_pattern(
     r"(?i)^\W*(?:(?:no|sorry|oops|hm+|ah)\b[,.!—–-]* *)*(?:actually|correction|scratch that|i was wrong|my mistake"
     r"|that(?:'s| is| was) (?:wrong|not (?:right|correct|true))|wrong)\b"
@@ -101,6 +104,65 @@ def states_fact(sentence: str, *, context: bool = False) -> bool:
     if any(claim.verb in _MISHAPS for claim in said):
         return False
     return any(_lasts(claim, context=context) for claim in said)
+
+
+def tells_fact(sentence: str, *, context: bool = False) -> bool:
+    """Whether a sentence tells a fact in passing that is worth keeping though nobody asked for it.
+
+    That is less than `states_fact`: who speaks tells it of themselves or of what is theirs, or of something that is
+    named at the beginning of the sentence, with a number or a name. What is said of the work at hand reads like a fact
+    otherwise: an order whose object looks like a verb, a line of a program's output, what a function does.
+
+    >>> [tells_fact(text) for text in ("Our cache holds 2 GB.", "The limit is 250.", "The watcher polls the folder.")]
+    [True, True, False]
+    >>> [tells_fact(text) for text in ("Improve tests, 5 to 9.", "OK, the limit is 250.", "We already read it.")]
+    [False, False, False]
+    """
+    if not states_fact(sentence, context=context):
+        return False
+    tokens = tokens_of(sentence)
+    first = [token.low for token in tokens[:1]] if not corrects(sentence) else None
+    return any(
+        _lasts(claim, context=context) and (_is_own(claim) or _is_named_first(claim, first, context=context))
+        for claim in claims(sentence)
+    )
+
+
+def _is_own(claim: Claim) -> bool:
+    """Whether who speaks says it of themselves, and as what holds, or of what is theirs."""
+    lows = [token.low for token in claim.tokens[:_SUBJECT_WORDS]]
+    if not claim.person:
+        before_theirs = lows[:1] if lows[:1] and lows[0] not in english.PREPOSITIONS else lows
+        return not _OURS.isdisjoint(before_theirs)
+    if not lows or lows[0] not in english.SPEAKERS or "already" in lows:
+        return False
+    holds = _is_stative(claim) or not english.BE.isdisjoint(lows)
+    general = not _GENERALLY.isdisjoint(token.low for token in claim.tokens)
+    return holds or general or claim.ended or bool(claim.former) or any(map(_is_specific, claim.value))
+
+
+def _is_named_first(claim: Claim, first: list[str] | None, *, context: bool) -> bool:
+    """Whether the sentence begins with what the claim is about, and says a number or a name of it."""
+    if claim.pronoun and context:
+        return True
+    lows = [token.low for token in claim.tokens]
+    if not lows or (first is not None and lows[:1] != first):
+        return False
+    if not (claim.ended or claim.former or any(map(_is_specific, claim.value))):
+        return False
+    opens = lows[0]
+    if opens in english.PREPOSITIONS:
+        return not _DEFINITE.isdisjoint(lows[1 : 2 + _SUBJECT_WORDS])
+    if opens in _DEFINITE:
+        return True
+    if _is_specific(claim.tokens[0]) and _is_stative(claim):
+        return True
+    return opens.endswith("s") and lows[1:2] == [claim.verb] and not claim.verb.endswith("s")
+
+
+def _is_stative(claim: Claim) -> bool:
+    """Whether the verb is one of being, having, or a relation."""
+    return claim.verb == "be" or claim.verb in english.HAVE or claim.verb in _RELATIONS
 
 
 def stands(text: str) -> bool:

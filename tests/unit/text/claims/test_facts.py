@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hexad.text.claims.facts import corrects, stands, states_fact
+from hexad.text.claims.facts import corrects, stands, states_fact, tells_fact
 
 
 @pytest.mark.parametrize(
@@ -76,3 +76,39 @@ def test_a_correction_says_that_it_is_one(sentence: str, right: bool) -> None:
 )
 def test_where_somebody_went_holds_no_longer(text: str, holds: bool) -> None:
     assert holds is stands(text)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "My sister lives in Porto.",
+        "I am allergic to peanuts.",
+        "The rate limit is 250.",
+        "Actually, the rate limit is 250.",
+        "Deploys happen on Tuesdays.",
+        "I write all reports in LaTeX.",
+        "For now the frontend is written in React 18.",
+        "Kim's team has six people.",
+        "We no longer support Python 3.9.",
+    ],
+)
+def test_what_is_told_of_oneself_or_with_a_value_is_kept_though_nobody_asked(sentence: str) -> None:
+    assert tells_fact(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Improve tests, 12 to 14.",
+        "Drop both for 3.",
+        "Parsing Harbour sessions [2/2]",
+        "The importer checks compressed headers.",
+        "OK, so the filters and the body are easy to fix.",
+        "Rather than 5 columns, let's do 7 tables.",
+        "We already read the hints of the shell.",
+        "I merge the branch.",
+        "Yes, the other agent has 2 of them.",
+    ],
+)
+def test_what_is_said_of_the_work_at_hand_is_not_kept_unasked(sentence: str) -> None:
+    assert not tells_fact(sentence)

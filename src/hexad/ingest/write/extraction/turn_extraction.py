@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from hexad.core.lazy import lazy_pattern
 from hexad.memory.memory import Trust
 from hexad.redaction.injection.detector import instructions_in
-from hexad.text.claims.facts import corrects, states_fact
+from hexad.text.claims.facts import corrects, tells_fact
 from hexad.text.claims.reader import CHARACTERS_LIMIT
 from hexad.text.commitments import SENTENCE_CHARS_LIMIT, Commitment, commitment_of, is_doubtful
 from hexad.text.memory_requests import SpeechAct, requested
@@ -27,6 +27,7 @@ _SENTENCES_OF_A_NOTE: Final = 3
 _SPEECH_CHARS_LIMIT: Final = 20_000
 """What is longer was pasted and not said."""
 _CODE_LINES: Final = 3
+_BLANK_LINE: Final = re.compile(r"\n[ \t]*\n")
 _LIST_MARK: Final = lazy_pattern(r"^\s*(?:[-*+•]|\d+[.)])\s+")
 _MATERIAL: Final = lazy_pattern(
     r"(?i)^(?!\W*(?:decision|decided|convention|rule|preference|todo|note)\b).*"
@@ -80,9 +81,18 @@ _TAKES_BACK: Final = lazy_pattern(
     r"(?P<what>wait\b|(?<=actually )no\b|(?<=actually, )no\b|(?<=no )actually\b|(?<=no, )actually\b"
     r"|(?P<whole>(?:just |only )?(?:kidding|joking)\b|never ?mind\b"
     r"|(?:scratch|strike|forget|ignore) (?:that|what i (?:just )?said)\b|i take (?:that|it) back\b"
-    r"|i (?:didn't|did not) mean (?:that|it)\b)|i was wrong\b|my mistake\b|correction\b)[,.:!—–-]* *"
+    r"|i (?:didn't|did not) mean (?:that|it)\b)|i meant\b|make that\b|or rather\b|i was wrong\b|my mistake\b"
+    r"|correction\b)[,.:!—–-]* *"
 )
 """How somebody takes back what they said in the same breath."""
+_MENDS: Final = lazy_pattern(
+    r"(?i)(?<=\w)[\"')]?\s*(?:[,;–—…]|-{1,3}|\.\.+)\s*(?=(?:(?:oh|ah|er|uh|um|hm+|well|sorry|oops)\b[,.!]? *)*"
+    r"(?:no,? (?:wait|actually|sorry|scratch|strike|make that)|wait,? (?:no|actually)|actually,? no|sorry,? i meant?"
+    r"|i meant|(?:scratch|strike) that|make that|or rather|correction)\b|(?<=[–—…. -])no,)"
+)
+"""How somebody mends a sentence while saying it: "I prefer tabs -- no wait, spaces"."""
+_FRAGMENT_WORDS: Final = 3
+_PAUSES: Final = (",", ".", ":", "!", "-", "–", "—")
 _JOKING: Final = ("kidding", "joking")
 
 
@@ -118,6 +128,9 @@ def _lasting(text: str) -> list[LastingStatement | None]:
         if _HANDLED.match(sentence) or _TAKES_BACK_AT_END.search(sentence.replace("’", "'")):
             found, before, rectifies = [*found, None], "", False
             continue
+        if (repair := _MENDS.search(sentence)) is not None:  # what stood before it was not meant
+            found.append(None)
+            whole = sentence = sentence[repair.end() :]
         takes_back = _TAKES_BACK.match(sentence.replace("’", "'"))
         if takes_back is not None and takes_back["what"].casefold().endswith(_JOKING):
             found[-1:], before, rectifies = [None], "", False
@@ -127,12 +140,13 @@ def _lasting(text: str) -> list[LastingStatement | None]:
         kind: str | None = _kind_of_request(said) or commitment_of(said)
         words = sentence
         if kind is None and not is_long and not is_doubtful(said):
-            if states_fact(said, context=puts_right or rectifies or taken_back):
+            if tells_fact(said, context=puts_right or rectifies or taken_back):
                 kind = FACT
-            elif before and states_fact(said, context=True):
+            elif before and tells_fact(said, context=True):
                 kind, words = FACT, f"{before} {sentence}"
         if takes_back is not None and found and (last := found[-1]) is not None:
-            found[-1] = None if kind == last.kind or takes_back["whole"] else last
+            mends = kind == last.kind or _is_fragment(said, takes_back[0])
+            found[-1] = None if mends or takes_back["whole"] else last
         lasts = kind is not None and not instructions_in(whole)
         if lasts and words == sentence:
             words = whole  # as it was said, quotations and all
@@ -144,6 +158,12 @@ def _lasting(text: str) -> list[LastingStatement | None]:
     return found
 
 
+def _is_fragment(said: str, takes_back: str) -> bool:
+    """Whether what follows a taking back is a word to put in the place of one said before: "No wait, spaces."."""
+    words = len(said.split())
+    return takes_back.rstrip().endswith(_PAUSES) and 0 < words <= _FRAGMENT_WORDS and not said.endswith("?")
+
+
 def _kind_of_request(sentence: str) -> str | None:
     """Return the kind of what a sentence asks to keep in mind, or to do from then on; None for neither."""
     asked = requested(sentence)
@@ -152,6 +172,8 @@ def _kind_of_request(sentence: str) -> str | None:
     request, what = asked
     if request is SpeechAct.STANDING:
         return Commitment.CONVENTION
+    if request is SpeechAct.REMIND:
+        return Commitment.TODO
     return commitment_of(what) or FACT
 
 
@@ -180,7 +202,10 @@ def _said(text: str) -> Iterator[tuple[str, str]]:
     """Give the sentences of a text, each as it stands and without what it quotes of somebody's sentences."""
     unquoted = _QUOTED_LINE.sub(lambda line: " " * len(line[0]), text)
     unquoted = _QUOTED.sub(_without_sentence, unquoted)
+    shown = _shown(text)
     for start, end in sentences(text):
+        if shown.start < start < shown.stop:
+            continue
         sentence = " ".join(_LIST_MARK.sub("", unquoted[start:end]).split())
         if (
             sentence
@@ -188,6 +213,14 @@ def _said(text: str) -> Iterator[tuple[str, str]]:
             and not text[start:end].lstrip().startswith(("```", "~~~"))
         ):
             yield " ".join(_LIST_MARK.sub("", text[start:end]).split()), sentence
+
+
+def _shown(text: str) -> range:
+    """Return where a long turn shows a text and does not say it: between its first paragraph and its last one."""
+    breaks = (
+        [found.span() for found in _BLANK_LINE.finditer(text.strip())] if len(text) > CHARACTERS_LIMIT else []
+    )
+    return range(breaks[0][0], breaks[-1][1]) if len(breaks) > 1 else range(0)
 
 
 def _without_sentence(quotation: re.Match[str]) -> str:

@@ -65,6 +65,14 @@ def test_what_is_quoted_or_taken_back_does_not_last(text: str) -> None:
         ("I prefer oak. Actually no, I prefer birch.", ["Actually no, I prefer birch."]),
         ("Let's use Redis. No wait, let's use Valkey.", ["No wait, let's use Valkey."]),
         ("We chose Lyon. I was wrong, we chose Nantes.", ["I was wrong, we chose Nantes."]),
+        ("I prefer tabs -- no wait, spaces.", []),
+        ("I prefer tabs. No wait, spaces.", []),
+        ("We chose Postgres — actually no, MySQL.", []),
+        ("My name is Ann, sorry, I meant Anne.", []),
+        ("Use tabs -- scratch that, spaces.", []),
+        ("I live in Ghent... wait, no, Bruges. I am a nurse.", ["I am a nurse."]),
+        ("I prefer tabs, no wait, I prefer spaces.", ["no wait, I prefer spaces."]),
+        ("I live in Porto. Wait, is that right?", ["I live in Porto."]),
         ("I prefer the 'strict' mode.", ["I prefer the 'strict' mode."]),
         (
             "My cat's name is Milo and it's the girls' cat.",
@@ -122,6 +130,11 @@ def test_a_name_set_as_code_stays():
         ("Never suggest restaurants with seafood.", "convention"),
         ("I prefer `ruff` over `black`.", "preference"),
         ("Kim says it is slow, but we chose Oracle.", "decision"),
+        ("Don't forget the demo is on Friday.", "fact"),
+        ("Don't forget I'm vegetarian.", "fact"),
+        ("Please don't forget my birthday.", "todo"),
+        ("Remember Kim is on leave until May.", "fact"),
+        ("Never forget the staging box is called Heron.", "fact"),
     ],
 )
 def test_what_is_asked_to_be_remembered_or_done_from_then_on_lasts(text: str, kind: str) -> None:
@@ -156,6 +169,9 @@ def test_what_is_asked_to_be_remembered_or_done_from_then_on_lasts(text: str, ki
         "Anna told me that I always use tabs.",
         "I was told we decided to use Oracle.",
         "We decided to use Oracle, says my boss.",
+        "Don't forget the tests.",
+        "Don't forget what I said.",
+        "Remember the milk.",
     ],
 )
 def test_what_is_denied_reported_translated_or_taken_back_in_one_breath_does_not_last(text: str) -> None:
@@ -165,3 +181,16 @@ def test_what_is_denied_reported_translated_or_taken_back_in_one_breath_does_not
 @pytest.mark.parametrize("text", ["I like the new idea a lot.", "Let's use those for the other pair."])
 def test_what_points_at_something_or_praises_an_idea_does_not_last(text: str) -> None:
     assert [] == list(extracts(text))
+
+
+def test_of_a_long_turn_what_stands_between_its_first_and_its_last_paragraph_is_material() -> None:
+    rules = ["# Rules", "Never push to main.", "We chose Postgres.", *["More. " * 20] * 12]
+    text = "\n\n".join(["We chose Rust. Look at my rules.", *rules, "We decided to use Go."])
+
+    assert ["We chose Rust.", "We decided to use Go."] == [each.text for each in extracts(text)]
+
+
+def test_a_long_turn_of_one_paragraph_is_spoken() -> None:
+    (found,) = extracts(f"{'It rained. ' * 150}We decided to use Go.")
+
+    assert "We decided to use Go." == found.text
