@@ -290,6 +290,20 @@ def test_a_broken_file_gives_what_can_be_read_of_it(tmp_path):
 
 
 @NEEDS
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.go", "package a\n\ntype A interface {\n\tRun() error\n}\n"),
+        ("a.c", "int a(void);\n#define LIMIT 3\n"),
+        ("a.rs", "fn a() {}\n// the end\n"),
+    ],
+)
+def test_the_last_line_of_a_file_is_whole(tmp_path, name, text):
+    with indexed(tmp_path, {name: text}) as hx:
+        assert () == hx.graph.show().problems
+
+
+@NEEDS
 @pytest.mark.row("A044")
 def test_a_function_may_be_called_like_a_method_that_gives_what_it_is_called_on(tmp_path):
     text = "export function clone() {\n  return { a: 1 };\n}\n\nexport function b() {\n  clone().toJson(clone());\n}\n"

@@ -101,7 +101,8 @@ def syntax_tree(text: str, language: str) -> SyntaxTree | None:
         return None
     from tree_sitter import Parser
 
-    data = text.encode("utf-8", "replace")
+    # Some grammars want an end of the last line, which a text that was cleaned has not.
+    data = (text if text.endswith("\n") else text + "\n").encode("utf-8", "replace")
     best: SyntaxTree | None = None
     fewest = 0
     for grammar in GRAMMARS["cpp" if language == "c" and _LIKE_CPP.search(text) else language]:
