@@ -200,6 +200,59 @@ def test_a_name_that_means_nothing_is_answered_with_those_that_look_like_it(hx, 
         hx.graph.index("elsewhere")
 
 
+@pytest.mark.row("A043")
+def test_a_package_whose_init_has_only_white_space_is_a_package(opened, project):
+    """Two distributions side by side: the imports between them lead through files that say nothing."""
+    write(
+        project,
+        {
+            "one/src/alpha/__init__.py": "\n",
+            "one/src/alpha/core.py": "def begin(): ...\n",
+            "two/src/beta/__init__.py": "  \n\n",
+            "two/src/beta/use.py": "from alpha.core import begin\n\nbegin()\n",
+        },
+    )
+    with opened() as hx:
+        hx.graph.index()
+        looked = edges(hx)
+
+        assert ["one/src/alpha/core.py"] == found(hx, "dependencies", "use.py")
+        hx.graph.index()
+        assert looked == edges(hx)
+        (project / "two/src/beta/__init__.py").write_text("from beta.use import begin\n")
+        hx.graph.index()
+        assert ["two/src/beta/__init__.py"] == found(hx, "dependents", "two/src/beta/use.py")
+        (project / "two/src/beta/__init__.py").write_text("\n")
+        hx.ingest(project)
+        assert looked == edges(hx)
+        assert [] == hx.check()
+
+
+@pytest.mark.row("A043")
+def test_a_namespace_package_has_modules_of_several_folders(opened, project):
+    write(
+        project,
+        {
+            "storage/src/cloud/storage/__init__.py": "from cloud.core import client\nfrom cloud.core.retry import again\n",
+            "core/src/cloud/core/__init__.py": "",
+            "core/src/cloud/core/client.py": "import cloud.storage\n",
+            "core/tests/unit/test_client.py": "from cloud.core import client\nimport cloud.core.retry\nimport cloud.none\n",
+        },
+    )
+    with opened() as hx:
+        hx.graph.index()
+        write(project, {"core/src/cloud/core/retry.py": "def again(): ...\n"})
+        hx.graph.index()
+
+        assert ["core/src/cloud/core/client.py", "core/src/cloud/core/retry.py"] == sorted(
+            found(hx, "dependencies", "storage/src/cloud/storage/__init__.py")
+        )
+        assert ["storage/src/cloud/storage/__init__.py"] == found(hx, "dependencies", "core/client.py")
+        assert ["cloud", "core/src/cloud/core/client.py", "core/src/cloud/core/retry.py"] == sorted(
+            found(hx, "dependencies", "test_client.py")
+        )
+
+
 # Reading --------------------------------------------------------------------------------------------------------------
 
 

@@ -105,7 +105,7 @@ class CodeIndexer:
             self._stores.meta.put(_slices_key(root_no), _FOUND)
 
     def follow(self, source_no: int, base: Path, *, space: str, empty: Collection[str]) -> None:
-        """Bring the graph up to date with what was ingested from a folder; `empty` are its files without a byte."""
+        """Bring the graph up to date with what was ingested from a folder; `empty` are its files without a word."""
         memories = self.tables.code_memories(source_no, languages(), manifest_names())
         if not memories and not empty and not self.tables.roots([space]):
             return
@@ -225,7 +225,7 @@ class _IndexRun:
             if (row := self._files.get(path)) is not None:
                 self._meet(path, row, thing.fingerprint or row.fingerprint)
         elif isinstance(thing, Skip):
-            if thing.reason == EMPTY:
+            if thing.reason.startswith(EMPTY):
                 self.take_empty(source_id)
             elif path in self._files and not os.path.exists(f"{self.report.root}/{path}"):
                 return
@@ -237,7 +237,7 @@ class _IndexRun:
             self.report.unread[language] = self.report.unread.get(language, 0) + 1
 
     def take_empty(self, source_id: str) -> None:
-        """Take in a file without a byte."""
+        """Take in a file without a byte, or of white space alone."""
         language = code_language(source_id)
         if language in languages():
             self._text(self._prefix + source_id, str(language), "", fingerprint="")

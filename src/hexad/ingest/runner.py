@@ -331,7 +331,7 @@ class _IngestRun:
 
     def _skip(self, skip: Skip) -> None:
         self.report.skips += 1
-        if skip.reason == EMPTY and is_code(skip.source_id):
+        if skip.reason.startswith(EMPTY) and is_code(skip.source_id):
             self._empty.append(skip.source_id)
         if len(self.report.skipped) < SKIPS_LISTED:
             self.report.skipped.append(skip)

@@ -17,12 +17,15 @@ class PythonFiles:
     """The files of Python under one root, and what an import in one of them means.
 
     Paths are tried as the interpreter would: beside the file and above it, outside of packages; then in every folder
-    that holds a package, `src` layouts among them.
+    that holds a package, `src` layouts among them; at last in every folder that holds one of a package's first name
+    without an `__init__.py` (a namespace package, which several distributions may share).
     """
 
     def __init__(self, paths: Iterable[str]) -> None:
         self._paths = {path for path in paths if path.endswith(_PYTHON)}
         self._tops: dict[str, list[str]] = {}
+        self._spaces: dict[str, list[str]] = {}
+        """First name of a namespace package → the folders that hold a folder of that name."""
         for path in self._paths:
             self._note_top(path)
 
@@ -37,12 +40,21 @@ class PythonFiles:
         if stem == "__init__":
             above = dirname(folder)
             if folder and not self._is_package(above):
-                self._add_top(folder.rpartition("/")[2], above)
-        elif not self._is_package(folder) and folder.rpartition("/")[2] in ("", "src", "lib", "python"):
-            self._add_top(stem, folder)
+                self._add(self._tops, folder.rpartition("/")[2], above)
+                self._note_space(above)
+        elif not self._is_package(folder):
+            if folder.rpartition("/")[2] in ("", "src", "lib", "python"):
+                self._add(self._tops, stem, folder)
+            self._note_space(folder)
 
-    def _add_top(self, name: str, folder: str) -> None:
-        folders = self._tops.setdefault(name, [])
+    def _note_space(self, folder: str) -> None:
+        while folder:
+            folder, _, name = folder.rpartition("/")
+            self._add(self._spaces, name, folder)
+
+    @staticmethod
+    def _add(places: dict[str, list[str]], name: str, folder: str) -> None:
+        folders = places.setdefault(name, [])
         if folder not in folders:
             folders.append(folder)
             folders.sort(key=lambda each: (bool(_ASIDE & set(each.split("/"))), each.count("/"), each))
@@ -96,5 +108,5 @@ class PythonFiles:
             if not folder:
                 break
             folder = dirname(folder)
-        for folder in self._tops.get(parts[0], ()):
+        for folder in (*self._tops.get(parts[0], ()), *self._spaces.get(parts[0], ())):
             yield f"{folder}/{rest}" if folder else rest

@@ -30,7 +30,7 @@ _WORD_LIMIT: Final = 1_024
 NOT_READABLE: Final = "not readable"
 """How the reason begins for what is there and may not be read today."""
 EMPTY: Final = "empty"
-"""The reason for a file without a byte."""
+"""How the reason begins for a file without a byte, and for one of white space alone."""
 _BLOCK_LINES: Final = 200
 
 _LONG_LINE: Final = 5_000
@@ -235,7 +235,7 @@ def _survey(handle: BinaryIO, head: bytes, *, long_line: int) -> _Survey:
     return _Survey(
         content_hash=f"sha256:{digest.hexdigest()}",
         encoding=sniffer.encoding(),
-        problem=sniffer.refuse() or ("empty: nothing but white space" if blank else None),
+        problem=sniffer.refuse() or (f"{EMPTY}: nothing but white space" if blank else None),
         characters=characters,
         in_long_lines=lines.total(),
     )
@@ -307,7 +307,7 @@ def _items(
             return
         parsed = parse(clean(stream.read()), language=looks.language)
     if not parsed.text.strip():
-        yield Skip(source_id=frame.source_id, reason="empty: no text is left of it")
+        yield Skip(source_id=frame.source_id, reason=f"{EMPTY}: no text is left of it")
     elif len(parsed.text.encode()) <= options.max_file_bytes:
         yield _item(frame, looks, parsed, parsed)
     else:
