@@ -208,17 +208,21 @@ def beside_grimp(package: str, folder: Path, store: Path) -> dict[str, Any]:
 
 
 def beside_peers(folder: Path, store: Path) -> dict[str, tuple[int, int, int]]:
-    """Return of each peer how many edges it finds, how many Hexad does, and how many both."""
+    """Return of each peer how many edges it finds, how many Hexad does, and how many both.
+
+    Of includes once all are counted, and once those that stand in no branch of a condition.
+    """
     store.mkdir(parents=True, exist_ok=True)
     with hexad.open(store, embedder=None, background=False) as hx:
         hx.graph.index(folder)
-        ours = {
-            (item.value["path"], edge["to_path"])
+        edges = {
+            (item.value["path"], edge["to_path"]): edge["confidence"]
             for item in hx.export()
             if item.section == "code_files"
             for edge in item.value["edges"]
             if edge["type"] == "imports" and edge["to_path"] is not None
         }
+    ours = set(edges)
     found: dict[str, tuple[int, int, int]] = {}
     scripts = {edge for edge in ours if code_language(edge[0]) in ("javascript", "typescript")}
     madge = os.environ.get("CODE_GRAPH_MADGE")
@@ -228,6 +232,8 @@ def beside_peers(folder: Path, store: Path) -> dict[str, tuple[int, int, int]]:
     if any(code_language(start) in ("c", "cpp") for start, _ in ours) and shutil.which("gcc"):
         theirs, reached = _found_by_gcc(folder, ours)
         found["gcc -MM"] = len(theirs), len(reached), len(theirs & reached)
+        theirs, reached = _found_by_gcc(folder, {edge for edge, sure in edges.items() if sure == 1})
+        found["gcc -MM, in no branch"] = len(theirs), len(reached), len(theirs & reached)
     return found
 
 

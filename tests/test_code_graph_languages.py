@@ -290,6 +290,31 @@ def test_a_broken_file_gives_what_can_be_read_of_it(tmp_path):
 
 
 @NEEDS
+@pytest.mark.row("A043")
+@pytest.mark.parametrize(
+    ("before", "after", "confidence"),
+    [
+        ("", "", 1.0),
+        ("#ifndef MAIN_H\n#define MAIN_H\n", "#endif\n", 1.0),
+        ("#if !defined(MAIN_H)\n/* once */\n#define MAIN_H\n", "#endif\n", 1.0),
+        ("#ifdef _WIN32\n", "#endif\n", 0.7),
+        ("#ifndef MAIN_H\n#define MAIN_H\n#if A > 1\n#else\n", "#endif\n#endif\n", 0.7),
+        ("#ifndef NO_PORT\n#define PORT 1\n", "#endif\n", 0.7),
+        ('#ifdef _WIN32\n#include "port.h"\n#endif\n', "", 1.0),
+    ],
+)
+def test_an_include_in_a_branch_of_a_condition_is_less_sure(tmp_path, before, after, confidence):
+    files = {
+        "port.h": "int port(void);\n",
+        "main.c": f'{before}#include "port.h"\n{after}int main(void) {{ return port(); }}\n',
+    }
+    with indexed(tmp_path, files) as hx:
+        (hit,) = hx.graph.query("dependencies", "main.c").hits
+
+    assert ("port.h", confidence) == (hit.node.path, hit.confidence)
+
+
+@NEEDS
 @pytest.mark.parametrize(
     ("name", "text"),
     [

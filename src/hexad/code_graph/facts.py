@@ -39,13 +39,15 @@ class SymbolFact(NamedTuple):
 class ImportFact(NamedTuple):
     """An import as it is written: `module` with the dots before it, `name` what is taken of it, `alias` its name here.
 
-    `name` is empty where the module itself is imported, and `*` where everything in it is.
+    `name` is empty where the module itself is imported, and `*` where everything in it is. `is_conditional` says that
+    it stands in a branch that may not be compiled.
     """
 
     module: str
     name: str
     alias: str
     line: int
+    is_conditional: bool = False
 
 
 class UseFact(NamedTuple):

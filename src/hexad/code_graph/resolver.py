@@ -18,6 +18,8 @@ TYPED: Final = 0.9
 """A member of a value whose class an annotation or an assignment says."""
 STAR: Final = 0.8
 """A name that came with `import *`."""
+CONDITIONAL: Final = 0.7
+"""An import in a branch that may not be compiled."""
 
 
 _DEFAULT: Final = "default"
@@ -127,7 +129,7 @@ class Resolver:
     # Imports ------------------------------------------------------------------------------------------------------
 
     def _imports(self, view: ModuleView, resolution: Resolution) -> None:
-        by_file: dict[str, tuple[int, int]] = {}
+        by_file: dict[str, tuple[int, int, float]] = {}
         for imported in view.facts.imports:
             target = self._rules.target(view.path, imported.module, imported.name)
             if target.path is None:
@@ -140,8 +142,9 @@ class Resolver:
                 ]
                 continue
             if target.path != view.path:
-                line, count = by_file.get(target.path, (imported.line, 0))
-                by_file[target.path] = (line, count + 1)
+                line, count, sure = by_file.get(target.path, (imported.line, 0, 0.0))
+                sure = max(sure, CONDITIONAL if imported.is_conditional else DIRECT)
+                by_file[target.path] = (line, count + 1, sure)
             if target.name and target.name != "*":
                 meaning = self._member(NameMeaning(target.path), target.name, 0)
                 if meaning is None:
@@ -159,7 +162,7 @@ class Resolver:
                         )
                     )
         resolution.edges += [
-            Found("imports", "", path, "", line, count, DIRECT) for path, (line, count) in by_file.items()
+            Found("imports", "", path, "", line, count, sure) for path, (line, count, sure) in by_file.items()
         ]
 
     def _of_packages(self, view: ModuleView, resolution: Resolution) -> None:

@@ -81,6 +81,9 @@ _EVERYWHERE: Final = frozenset(
     " Unlock Add Done Wait Printf Println Errorf Fatalf Run Helper Fatal Sprintf".split()
 )
 """Names that values of the languages and their libraries have: a call of one on an unknown value says nothing."""
+_BRANCHES: Final = frozenset(
+    {"preproc_if", "preproc_ifdef", "preproc_elif", "preproc_elifdef", "preproc_else"}
+)
 _SIGNATURE_LONGEST: Final = 300
 _DEEPEST: Final = 40
 
@@ -677,7 +680,34 @@ def _java_imports(node: Node) -> Iterator[ImportFact]:
 def _c_imports(node: Node) -> Iterator[ImportFact]:
     if node.type in ("string_literal", "system_lib_string"):
         kind = "<" if node.type == "system_lib_string" else ""
-        yield ImportFact(kind + _string(node), "", "", node.start_point.row + 1)
+        yield ImportFact(
+            kind + _string(node), "", "", node.start_point.row + 1, is_conditional=_is_conditional(node)
+        )
+
+
+def _is_conditional(node: Node) -> bool:
+    """Whether something of C stands between `#if` and `#endif`, of what guards a file from a second include apart."""
+    above = node.parent
+    while above is not None:
+        if above.type in _BRANCHES and not _is_guard(above):
+            return True
+        above = above.parent
+    return False
+
+
+def _is_guard(branch: Node) -> bool:
+    """Whether a branch is `#ifndef NAME` or `#if !defined(NAME)` and first defines that name."""
+    asked = branch.child_by_field_name("name") or branch.child_by_field_name("condition")
+    first = next(
+        (each for each in branch.named_children if each not in (asked,) and each.type != "comment"), None
+    )
+    if asked is None or first is None or first.type != "preproc_def":
+        return False
+    written = "".join(_text(asked).split())
+    is_negated = branch.children[0].type == "#ifndef" or written.startswith("!defined")
+    return is_negated and written.removeprefix("!defined").strip("()") == _text(
+        first.child_by_field_name("name")
+    )
 
 
 _IMPORTS: Final[Mapping[str, Callable[[Node], Iterator[ImportFact]]]] = {
