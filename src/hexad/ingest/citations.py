@@ -124,8 +124,8 @@ class Citations:
         except InvalidInput as error:
             return FileHistory(file=file, unread=str(error))
         first, last = _range(lines)
-        shas, uncommitted = commits_of_lines(self._root, file, first=first, last=last)
-        return FileHistory(shas, file=file, uncommitted=uncommitted)
+        found = commits_of_lines(self._root, file, first=first, last=last)
+        return FileHistory(found.shas, file=file, uncommitted=found.uncommitted, older=found.older)
 
     # Where it stood ----------------------------------------------------------------------------------------------
 

@@ -166,13 +166,14 @@ class Decision:
 class FileHistory:
     """What git says that a file, or lines of it, come from: the names of commits, the latest first.
 
-    `file` is the file or folder, None where git was not asked; `uncommitted` counts lines. `unread` says why the lines
-    or the symbol were not found.
+    `file` is the file or folder, None where git was not asked; `uncommitted` counts lines, and `older` those from before
+    a shallow clone's history. `unread` says why the lines or the symbol were not found.
     """
 
     shas: tuple[str, ...] = ()
     file: str | None = None
     uncommitted: int = 0
+    older: int = 0
     unread: str | None = None
 
     def notes(self, *, remembered: int, limit: int) -> Iterator[str]:
@@ -181,6 +182,11 @@ class FileHistory:
             yield f"No commit was looked for: {self.unread}"
         if self.uncommitted:
             yield f"Lines of {self.file} that are not committed yet: {self.uncommitted}."
+        if self.older:
+            yield (
+                f"Lines of {self.file} that are older than this shallow clone: {self.older}; "
+                "`git fetch --unshallow`, then `hexad ingest git:HEAD` brings their commits."
+            )
         if remembered > limit:
             yield f"{remembered - limit} more commits; a higher limit shows them."
         if remembered < len(self.shas):

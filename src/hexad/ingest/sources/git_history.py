@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
@@ -36,6 +36,18 @@ class ChangedFiles:
 
     changed: tuple[str, ...]
     vanished: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineOrigins:
+    """The commits that lines of a file come from, the latest first.
+
+    `uncommitted` counts lines that no commit has yet, `older` those from before the history that was cloned.
+    """
+
+    shas: tuple[str, ...] = ()
+    uncommitted: int = 0
+    older: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,16 +97,23 @@ def read_git(
     bound = () if commits else (f"--max-count={limit}",)
     names = iter(git_output(top, "rev-list", "--reverse", *bound, *_range(commits)).decode("ascii").split())
     project = safe_id(top.name) or "root"
+    cut_off = _cut_off(top)
     while batch := list(islice(names, _COMMITS_AT_ONCE)):
         new = []
         for sha in batch:
-            if known(sha) is not None:
-                yield Unchanged(source_id=sha, fingerprint=sha)
+            mark = _mark(sha, cut_off)
+            if (before := known(sha)) is not None and before.fingerprint == mark:
+                yield Unchanged(source_id=sha, fingerprint=mark)
             else:
                 new.append(sha)
         if new:
             for commit in _read_commits(top, new):
-                yield _item(commit, project=project, uri=uri)
+                yield _item(commit, project=project, uri=uri, cut_off=cut_off)
+
+
+def _mark(sha: str, cut_off: Collection[str]) -> str:
+    """Return what a commit is known by: it never changes, but what it touched is seen once its parents are there."""
+    return f"{sha} without parents" if sha in cut_off else sha
 
 
 def changed_files(folder: Path, commits: str) -> ChangedFiles:
@@ -115,10 +134,10 @@ def changed_files(folder: Path, commits: str) -> ChangedFiles:
     )
 
 
-def commits_of_lines(folder: Path, path: str, *, first: int, last: int) -> tuple[tuple[str, ...], int]:
-    """Return the commits that lines of a file come from, the latest first, and how many lines are not committed.
+def commits_of_lines(folder: Path, path: str, *, first: int, last: int) -> LineOrigins:
+    """Return the commits that lines of a file come from. Lines count from 1.
 
-    Lines count from 1. A file that git does not know comes from no commit.
+    A file that git does not know comes from no commit.
     """
     try:
         output = git_output(
@@ -135,16 +154,19 @@ def commits_of_lines(folder: Path, path: str, *, first: int, last: int) -> tuple
             ),
         )
     except InvalidInput:  # no repository, no git, a file that is not committed
-        return (), 0
+        return LineOrigins()
+    cut_off = _cut_off(folder)
     times: dict[str, int] = {}
-    uncommitted = 0
+    uncommitted = older = 0
     for line in output.split(b"\n"):
         if (head := _BLAMED.match(line)) is not None:
             sha = head[1].decode("ascii")
             uncommitted += not sha.strip("0")
-        elif line.startswith(b"committer-time ") and sha.strip("0"):
+            older += sha in cut_off
+        elif line.startswith(b"committer-time ") and sha.strip("0") and sha not in cut_off:
             times[sha] = int(line.split()[1])
-    return tuple(sorted(times, key=lambda sha: -times[sha])), uncommitted
+    shas = tuple(sorted(times, key=lambda sha: -times[sha]))
+    return LineOrigins(shas=shas, uncommitted=uncommitted, older=older)
 
 
 def commits_of_file(folder: Path, path: str, *, limit: int) -> tuple[str, ...]:
@@ -156,7 +178,18 @@ def commits_of_file(folder: Path, path: str, *, limit: int) -> tuple[str, ...]:
         )
     except InvalidInput:
         return ()
-    return tuple(output.decode("ascii").split())
+    shas = output.decode("ascii").split()
+    cut_off = _cut_off(folder) if shas else frozenset()
+    return tuple(sha for sha in shas if sha not in cut_off)
+
+
+def _cut_off(folder: Path) -> frozenset[str]:
+    """Return the commits at which a shallow clone's history begins: all files look as if they came with these."""
+    name = git_output(folder, "rev-parse", "--git-path", "shallow").decode("utf-8", "surrogateescape")
+    try:
+        return frozenset((folder / name.rstrip("\n")).read_text("ascii", errors="replace").split())
+    except OSError:  # a whole history has no such file
+        return frozenset()
 
 
 def _range(commits: str | None) -> tuple[str, ...]:
@@ -218,30 +251,31 @@ def _readable(text: str) -> str:
     return clean(text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
 
 
-def _item(commit: _Commit, *, project: str, uri: str) -> Item:
+def _item(commit: _Commit, *, project: str, uri: str, cut_off: Collection[str]) -> Item:
+    files = () if commit.sha in cut_off else commit.files
     message = _ADDRESS.sub("[e-mail]", _BRACKETED_ADDRESS.sub("", commit.message))
     message = cut(message, _MESSAGE_CHARACTERS_LIMIT).strip() or "(no message)"
     subject = message.partition("\n")[0]
-    cited = commit.files[:_CITATIONS_LIMIT]
+    cited = files[:_CITATIONS_LIMIT]
     return Item(
         source_id=commit.sha,
-        text=message + _file_list(commit.files),
+        text=message + _file_list(files),
         kind="commit",
         path=memory_path(project, "commits", commit.sha[:10]),
         title=subject[:200],
         time=commit.time,
         tags=clean_tags(["git", "merge"] if commit.parents > 1 else ["git"]),
         citations=tuple(Citation(path=each.path, commit=commit.sha) for each in cited),
-        fingerprint=commit.sha,
+        fingerprint=_mark(commit.sha, cut_off),
         metadata={
             "project": project,
             "source": uri,
             "title": subject[:200],
             "commit": commit.sha,
             "author": commit.author,
-            "files": len(commit.files),
-            "added": sum(each.added or 0 for each in commit.files),
-            "removed": sum(each.removed or 0 for each in commit.files),
+            "files": len(files),
+            "added": sum(each.added or 0 for each in files),
+            "removed": sum(each.removed or 0 for each in files),
         },
     )
 

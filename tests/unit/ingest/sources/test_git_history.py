@@ -8,7 +8,7 @@ import pytest
 
 from hexad.errors import InvalidInput
 from hexad.ingest.sources.detect import ReadOptions, detect
-from hexad.ingest.sources.git_history import changed_files, head_commit
+from hexad.ingest.sources.git_history import changed_files, commits_of_file, commits_of_lines, head_commit
 from hexad.ingest.sources.read import count, read
 from hexad.memory.memory import Citation
 from hexad.memory.source import KnownItem, Unchanged
@@ -54,6 +54,33 @@ class Repository:
 @pytest.fixture
 def repository(tmp_path):
     return Repository(tmp_path / "shop")
+
+
+@pytest.mark.row("L134")
+def test_the_first_commit_of_a_shallow_clone_did_not_bring_all_files(repository, tmp_path):
+    repository.commit("Begin", a_dot_txt="one\n")
+    below = repository.commit("Add b", b_dot_txt="two\n")
+    last = repository.commit("Add to a", a_dot_txt="one\nmore\n")
+    clone = tmp_path / "clone"
+    repository.git("clone", "-q", "--depth=2", f"file://{repository.path}", str(clone))
+
+    first, second = read(detect(clone, kind="git"))
+    origins = commits_of_lines(clone, "a.txt", first=1, last=2)
+
+    assert ("Add b", 0, ()) == (first.text, first.metadata["files"], first.citations)
+    assert (last, 1) == (second.source_id, second.metadata["files"])
+    assert ((last,), 0, 1) == (origins.shas, origins.uncommitted, origins.older)
+    assert (last,) == commits_of_file(clone, "a.txt", limit=5)
+    assert () == commits_of_file(clone, "b.txt", limit=5)
+    assert (below,) == commits_of_file(repository.path, "b.txt", limit=5)
+
+    kept = {
+        item.source_id: KnownItem(fingerprint=item.fingerprint, content_hash=None) for item in (first, second)
+    }
+    assert [Unchanged, Unchanged] == [type(each) for each in read(detect(clone, kind="git"), known=kept.get)]
+    subprocess.run(["git", "fetch", "-q", "--unshallow"], cwd=clone, check=True)
+    whole = {each.source_id: each for each in read(detect(clone, kind="git"), known=kept.get)}
+    assert (["b.txt"], Unchanged) == ([each.path for each in whole[below].citations], type(whole[last]))
 
 
 @pytest.mark.row("L001", "L134")
