@@ -36,22 +36,40 @@ class Tracked:
     """A cited place, and where each of its lines is by git's differences; None for one that is not there any more."""
 
     citation: Citation
+    text: tuple[str, ...]
     telling: tuple[bool, ...]
     path: str | None
     lines: list[int | None]
     start: int
 
-    def state(self) -> CitationState:
-        """Return what became of it."""
+    def state(self, tree: Path) -> CitationState:
+        """Return what became of it in a work tree."""
+        if (place := self._whole(tree)) is not None:
+            same = place == self.start and self.path == self.citation.path
+            return CitationState.VERIFIED if same else CitationState.MOVED
         left = [line for line in self.lines if line is not None]
         if self.path is None or not any(
             line is not None and telling for line, telling in zip(self.lines, self.telling, strict=True)
         ):
             return CitationState.GONE
-        if len(left) == len(self.lines) and left == [*range(left[0], left[0] + len(left))]:
-            same = left[0] == self.start and self.path == self.citation.path
-            return CitationState.VERIFIED if same else CitationState.MOVED
         return CitationState.CHANGED
+
+    def _whole(self, tree: Path) -> int | None:
+        """Return the line from which on all of it stands, None where it does not.
+
+        Which of two empty lines stayed is any choice of git's: the lines that tell something have to have moved
+        together, and those between them have to be as they were.
+        """
+        starts = {
+            None if line is None else line - at
+            for at, (line, telling) in enumerate(zip(self.lines, self.telling, strict=True))
+            if telling
+        }
+        start = starts.pop() if len(starts) == 1 else None
+        if self.path is None or start is None or start < 1:
+            return None
+        there = _lines(tree / self.path)[start - 1 : start - 1 + len(self.text)]
+        return start if tuple(there) == self.text else None
 
 
 def run(options: Options) -> Report:
@@ -83,7 +101,7 @@ def run(options: Options) -> Report:
             continue
         _git(tree, "checkout", "--quiet", "--force", after)
         for each in tracked:
-            truth = each.state()
+            truth = each.state(tree)
             started = time.process_time()
             (checked,) = citations.check([each.citation])
             spent += time.process_time() - started
@@ -124,26 +142,36 @@ def _draw(tree: Path, name: str, source: random.Random) -> tuple[str, int, int] 
 
 def _cite(citations: Citations, tree: Path, name: str, first: int, last: int) -> Tracked:
     (citation,) = citations.cite([f"{name}:{first}-{last}"])
-    lines = (tree / name).read_text(encoding="utf-8").split("\n")[first - 1 : last]
+    lines = _lines(tree / name)[first - 1 : last]
     telling = tuple(sum(map(str.isalnum, line)) >= 6 for line in lines)
-    return Tracked(citation, telling, citation.path, [*range(first, last + 1)], first)
+    return Tracked(citation, tuple(lines), telling, citation.path, [*range(first, last + 1)], first)
+
+
+def _lines(path: Path) -> list[str]:
+    """Return the lines of a file without white space at their ends, which is no change."""
+    try:
+        return [line.rstrip() for line in path.read_text("utf-8", errors="replace").split("\n")]
+    except OSError:
+        return []
 
 
 def _follow(tree: Path, before: str, after: str, tracked: list[Tracked]) -> None:
     """Carry every line over one commit, by the hunks of git's difference."""
     names = _git(tree, "diff", "--name-status", "-z", "-M", before, after).split("\0")
-    renamed, deleted = dict[str, str](), set[str]()
+    renamed, deleted, touched = dict[str, str](), set[str](), set[str]()
     at = 0
     while at + 1 < len(names):
         if names[at].startswith(("R", "C")):
             if names[at].startswith("R"):
                 renamed[names[at + 1]] = names[at + 2]
+                touched.add(names[at + 1])
             at += 3
         else:
             if names[at] == "D":
                 deleted.add(names[at + 1])
+            touched.add(names[at + 1])
             at += 2
-    for path in {each.path for each in tracked if each.path is not None}:
+    for path in {each.path for each in tracked if each.path is not None} & touched:
         if path in deleted:
             for each in tracked:
                 if each.path == path:
