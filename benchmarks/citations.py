@@ -47,7 +47,6 @@ class Tracked:
         if (place := self._whole(tree)) is not None:
             same = place == self.start and self.path == self.citation.path
             return CitationState.VERIFIED if same else CitationState.MOVED
-        left = [line for line in self.lines if line is not None]
         if self.path is None or not any(
             line is not None and telling for line, telling in zip(self.lines, self.telling, strict=True)
         ):

@@ -166,8 +166,8 @@ class Decision:
 class FileHistory:
     """What git says that a file, or lines of it, come from: the names of commits, the latest first.
 
-    `file` is the file or folder, None where git was not asked; `uncommitted` counts lines, and `older` those from before
-    a shallow clone's history. `unread` says why the lines or the symbol were not found.
+    `file` is the file or folder, None where git was not asked; `uncommitted` counts lines, and `older` those from
+    before a shallow clone's history. `unread` says why the lines or the symbol were not found.
     """
 
     shas: tuple[str, ...] = ()
