@@ -21,8 +21,8 @@ import hexad
 from benchmarks.corpora import read_lines, write_lines
 from benchmarks.quality import RememberedVectors
 from benchmarks.report import Options, Report, Table, Timings, disk_bytes, percentile
+from hexad.core.blas_threads import one_thread
 from hexad.honeycomb.walker import MISSES_MOST
-from hexad.search.vectors.arithmetic import one_thread
 from hexad.search.vectors.quantization import EmbeddingFormat
 from hexad.text.tokens import estimate_tokens
 

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
+from hexad.core.blas_threads import one_thread
 from hexad.database.change_counters import ChangeReader
 from hexad.honeycomb.tables.edges import FAMILY
 from hexad.honeycomb.tables.nodes import Content, HoneycombNodes
-from hexad.search.vectors.arithmetic import one_thread
 from hexad.search.vectors.quantization import cosines_of, decode_rows, direction
 
 if TYPE_CHECKING:

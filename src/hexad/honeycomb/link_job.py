@@ -18,6 +18,7 @@ from datetime import timedelta
 from math import nextafter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from hexad.core.blas_threads import one_thread
 from hexad.core.clock import Clock
 from hexad.database.codec import to_micros
 from hexad.database.leases import Lease
@@ -34,7 +35,7 @@ from hexad.honeycomb.tables.link_evidence import (
 from hexad.honeycomb.tables.nodes import nodes_of
 from hexad.honeycomb.values import BY_WORD, NEXT, PREVIOUS, RELATION_BACK, SIMILAR, HoneycombRules
 from hexad.memory.store import Stores
-from hexad.search.vectors.arithmetic import VectorSegment, one_thread
+from hexad.search.vectors.arithmetic import VectorSegment
 from hexad.search.vectors.index import EXACT_LIMIT, VectorIndex
 from hexad.search.vectors.quantization import cosine_of
 from hexad.search.vectors.table import Vectors

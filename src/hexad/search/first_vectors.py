@@ -11,6 +11,7 @@ from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
+from hexad.core.blas_threads import one_thread
 from hexad.core.clock import Clock
 from hexad.core.tracing import log
 from hexad.database.change_counters import ChangeReader
@@ -26,7 +27,6 @@ from hexad.search.vectors.arithmetic import (
     allowed_rows,
     crowding_of,
     keep_best,
-    one_thread,
     score_named,
 )
 from hexad.search.vectors.index import EXACT_LIMIT, VectorAnswer

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from hexad.search.vectors.table import VectorRows
@@ -13,7 +11,6 @@ from hexad.search.vectors.table import VectorRows
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from threadpoolctl import ThreadpoolController
 
 RESCORED: Final = 1_000
 """Candidates by sign bits whose cosines are computed; raised until the measured recall is good enough."""
@@ -62,23 +59,6 @@ class VectorSegment:
 
 Best = dict[int, tuple[float, int, VectorSegment, int]]
 """Memory's row number to cosine, chunk's number, and where the vector stands."""
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController().select(user_api="blas")
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Keep NumPy to one thread: waking the others costs ten times what small products cost."""
-    import numpy as np
-
-    assert np
-    with _blas().limit(limits=1):
-        yield
 
 
 def concatenate(parts: Sequence[VectorRows]) -> VectorRows:

@@ -14,6 +14,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
+from hexad.core.blas_threads import one_thread
 from hexad.core.tracing import log
 from hexad.database.change_counters import ChangeReader
 from hexad.database.encryption.cipher import FileCipher
@@ -29,7 +30,6 @@ from hexad.search.vectors.arithmetic import (
     crowding_of,
     keep_best,
     nearest_by_bits,
-    one_thread,
     rescoring_needed,
     sampled_spread,
     score_named,
