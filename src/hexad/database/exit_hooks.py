@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import IntEnum
-from threading import Event, Lock
+from threading import Condition, Event, Lock
 from typing import Final
 
 ENDING_S: Final = 10.0
@@ -27,7 +28,7 @@ class ExitPhase(IntEnum):
 
 _lock = Lock()
 _left: dict[tuple[ExitPhase, int], tuple[int, Callable[[], None]]] = {}
-_ending = Event()
+_ending, _ended = Event(), Event()
 
 
 def register(turn: ExitPhase, owner: object, action: Callable[[], None]) -> None:
@@ -54,7 +55,42 @@ def _end() -> None:
     while True:
         with _lock:  # one by one: the thread in the background may open DuckDB while it is waited for
             if not _left:
+                _ended.set()
                 return
             pid, action = _left.pop(min(_left))
         if pid == os.getpid():  # a forked child has its parent's list and none of its threads
             action()
+
+
+class NativeCalls:
+    """Calls of a library in C++ from threads that nobody waits for when the program ends.
+
+    Such a thread that comes back from one when the interpreter has ended takes the process down with an abort. Those in
+    hand are therefore waited for, at most `ENDING_S`, after everything else that the end of a program does.
+    """
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._running = 0
+        self._waited = False
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Have the call inside waited for. Raises `RuntimeError` once the program has waited: it is not to be begun."""
+        with self._changed:
+            if self._waited or _ended.is_set():
+                raise RuntimeError("The program is ending.")
+            if not self._running:
+                register(ExitPhase.ENGINE, self, self._end)
+            self._running += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._running -= 1
+                self._changed.notify_all()
+
+    def _end(self) -> None:
+        with self._changed:
+            self._waited = True
+            self._changed.wait_for(lambda: not self._running, ENDING_S)

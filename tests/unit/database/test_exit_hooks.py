@@ -54,3 +54,44 @@ def test_it_ends_before_a_package_that_was_imported_in_between():
     )
 
     assert (["records", "engine", "package"], "") == (done.stdout.split(), done.stderr)
+
+
+NATIVE_CALLS = """
+import atexit
+import threading
+
+def try_later():
+    try:
+        with calls.running():
+            print("later")
+    except RuntimeError as error:
+        print(error)
+
+atexit.register(try_later)  # what is registered first is called last
+
+from hexad.database.exit_hooks import ExitPhase, NativeCalls, register
+
+calls, begun, go_on = NativeCalls(), threading.Event(), threading.Event()
+
+def call():
+    with calls.running():
+        begun.set()
+        go_on.wait()
+        print("call")
+
+threading.Thread(target=call, daemon=True).start()
+begun.wait()
+register(ExitPhase.RECORDS, begun, lambda: (print("records"), go_on.set()))
+"""
+
+
+def test_a_native_call_in_hand_is_waited_for_at_the_end_and_no_other_is_begun_after_it():
+    done = subprocess.run(
+        [sys.executable, "-c", NATIVE_CALLS], capture_output=True, text=True, timeout=60, check=False
+    )
+
+    assert (["records", "call", "The program is ending."], "", 0) == (
+        done.stdout.splitlines(),
+        done.stderr,
+        done.returncode,
+    )

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from hexad.config import silence_runtime
 from hexad.core.blas_threads import one_thread
 from hexad.core.lazy import ENTRY_BYTES, CountedCache, Lazy
+from hexad.database.exit_hooks import NativeCalls
 from hexad.errors import InvalidInput, ProviderError
 from hexad.providers.embedders.minilm_network import Network, fused_model, hidden_rows, read_network
 from hexad.providers.embedders.rows import checked_texts, unit_rows
@@ -197,6 +198,10 @@ REMEDY = (
 )
 
 
+_native_calls = NativeCalls()
+"""A thread of ours may be loading the model, or running it, when the program ends."""
+
+
 class _Session(Protocol):
     def run(self, outputs: None, feed: Mapping[str, NDArray[Any]]) -> list[NDArray[np.float32]]: ...
 
@@ -315,9 +320,10 @@ def _session(model: bytes) -> _Session:
     """Return what runs the model."""
     silence_runtime()
     try:
-        import onnxruntime
-        from onnxruntime.capi import onnxruntime_pybind11_state as foreign
-    except ImportError as error:
+        with _native_calls.running():
+            import onnxruntime
+            from onnxruntime.capi import onnxruntime_pybind11_state as foreign
+    except (ImportError, RuntimeError) as error:
         raise ProviderError(
             f"onnxruntime cannot be imported: {error}. Use embedder='hashing' or None."
         ) from error
@@ -328,7 +334,8 @@ def _session(model: bytes) -> _Session:
     # The steps are as they are to be run; at this level constants are still computed while loading.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     try:
-        session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        with _native_calls.running():
+            session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     except (RuntimeError, MemoryError, foreign.Fail, foreign.RuntimeException) as error:
         raise ProviderError(f"onnxruntime could not load the embedding model: {error}") from error
     return cast("_Session", session)
@@ -364,7 +371,8 @@ def _run(session: _Session, encoded: Sequence[list[int]]) -> FloatRows:
             "positions": np.arange(ids.shape[1], dtype=np.int64),
             "mask": mask,
         }
-        hidden = session.run(None, feed)[0]
+        with _native_calls.running():
+            hidden = session.run(None, feed)[0]
     except (RuntimeError, MemoryError, foreign.Fail, foreign.RuntimeException) as error:
         raise ProviderError(f"The embedding model failed on {len(encoded)} texts: {error}") from error
     return unit_rows((hidden * mask[:, :, None].astype(np.float32)).sum(axis=1))

@@ -380,3 +380,36 @@ def test_the_runtime_tells_nobody_of_this_machine(tmp_path):
     )
 
     assert [] == [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()]
+
+
+ENDING_WHILE = """
+import sys, threading
+import onnxruntime
+from hexad.providers.embedders.minilm import MiniLmEmbedder
+
+begun = threading.Event()
+real = onnxruntime.InferenceSession
+
+class Slow:
+    def __init__(self, *args, **options):
+        if sys.argv[1] == "loading":
+            begun.set()
+        self.session = real(*args, **options)
+
+    def run(self, *args):
+        begun.set()
+        return self.session.run(*args)
+
+onnxruntime.InferenceSession = Slow
+threading.Thread(target=MiniLmEmbedder(threads=1).embed, args=(["word " * 300] * 3,), daemon=True).start()
+begun.wait()
+"""
+
+
+@pytest.mark.parametrize("call", ["loading", "running"])
+def test_a_program_that_ends_while_a_thread_computes_vectors_ends_without_an_abort(call):
+    done = subprocess.run(
+        [sys.executable, "-c", ENDING_WHILE, call], capture_output=True, text=True, timeout=60, check=False
+    )
+
+    assert (0, False) == (done.returncode, "terminate" in done.stderr)
