@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
@@ -359,35 +359,36 @@ class _IngestRun:
     def _flush(self) -> None:
         if not self._items and not self._seen:
             return
-        sources = self._stores.sources
         written: list[tuple[Item, Memory]] = []
         if self._options.dry_run:
             self._met.update(self._name(item.source_id or "") for item in self._items)
             self._met.update(name for name, _ in self._seen)
         with self._transaction():
             written = self._write_items()
-            for item, memory in written:
-                if item.source_id is None:
-                    continue
-                if self._rests(item, memory):
-                    # Not looked at further: when it is restored, the next run sees the change.
-                    sources.put_item(
-                        self._source_no, item.source_id, self._states[item.source_id], run=self._number
-                    )
-                    continue
-                state = ItemState(
-                    fingerprint=self._stamped(item.fingerprint or ""),
-                    content_hash=self._keyed(item),
-                    memory_no=None if repeats(memory) else self._stores.memories.number(memory.id),
-                )
-                sources.put_item(self._source_no, item.source_id, state, run=self._number)
-            for source_id, state in self._seen:
-                sources.put_item(self._source_no, source_id, state, run=self._number)
+            states = [*self._states_of(written), *self._seen]
+            self._stores.sources.put_items(self._source_no, states, run=self._number)
         for item, memory in written:
             counted(self.report, item, memory, listed=self._foreign)
         self._items.clear()
         self._seen.clear()
         self._size = 0
+
+    def _states_of(self, written: Sequence[tuple[Item, Memory]]) -> Iterator[tuple[str, ItemState]]:
+        """Yield what is to be known of items that were written, each with its source id."""
+        numbers = self._stores.memories.numbers_of([memory.id for _, memory in written])
+        for item, memory in written:
+            if item.source_id is None:
+                continue
+            if self._rests(item, memory):
+                # Not looked at further: when it is restored, the next run sees the change.
+                yield item.source_id, self._states[item.source_id]
+                continue
+            state = ItemState(
+                fingerprint=self._stamped(item.fingerprint or ""),
+                content_hash=self._keyed(item),
+                memory_no=None if repeats(memory) else numbers[memory.id],
+            )
+            yield item.source_id, state
 
     def _rests(self, item: Item, memory: Memory) -> bool:
         """Whether a memory is out of recall and stays so; a fact that another displaced at once was written."""

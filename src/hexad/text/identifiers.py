@@ -22,6 +22,8 @@ _PART = re.compile(
 )
 _COMPOUND = re.compile(r"[^\W_]{3,}")
 _BOUNDARY = re.compile(r"[^\W\d_A-Z][^\W\d_a-z]|[A-Z]{2}[a-z]|[^\W\d_]\d|\d[^\W\d_]")
+# The same of ASCII, looked for by the character of the two that is seldom there.
+_ASCII_BOUNDARY = re.compile(r"(?<=[a-z])[A-Z]|[A-Z]{2}[a-z]|(?<=[A-Za-z])[0-9]|[0-9][A-Za-z]")
 _DIGITS = re.compile(r"\d+")
 
 
@@ -34,7 +36,7 @@ def split_identifiers(text: str) -> list[str]:
     >>> split_identifiers("parseJSONFile calls HTTPServer2.do_get")
     ['parse', 'JSON', 'File', 'HTTP', 'Server', '2']
     """
-    if _BOUNDARY.search(text) is None:
+    if (_ASCII_BOUNDARY if text.isascii() else _BOUNDARY).search(text) is None:
         return []
     parts: list[str] = []
     for word in _COMPOUND.findall(text):

@@ -46,3 +46,10 @@ def test_every_part_stands_in_the_text_in_order(left, right):
 @pytest.mark.parametrize("text", ["aA" * 300_000, "A" * 600_000, "Aa1 " * 150_000, "é" * 600_000])
 def test_a_text_made_to_be_slow_is_answered(text):
     assert isinstance(split_identifiers(text), list)
+
+
+@given(
+    text=st.text(st.characters(max_codepoint=127)) | st.from_regex(r"[A-Za-z0-9 _.-]{0,40}", fullmatch=True)
+)
+def test_a_letter_of_another_script_changes_nothing_of_the_words_before_it(text):
+    assert split_identifiers(text) == split_identifiers(text + " \u00e9")

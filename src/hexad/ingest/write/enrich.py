@@ -76,6 +76,8 @@ def _summaries(draft: Draft) -> Summaries:
     if micro and short and long:
         return Summaries(micro=micro, short=short, long=long)
     found_summaries = summaries(draft.text, title=draft.title)
+    if not (micro or short or long):
+        return found_summaries
     return Summaries(
         micro=micro or found_summaries.micro,
         short=short or found_summaries.short,

@@ -7,7 +7,7 @@ drafts ─ redact ─ understand, by a model where one is asked ─┐ (no lock 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -103,8 +103,7 @@ class Pipeline:
             if is_plain(write.draft):
                 self._updates.read_ahead(write.draft.text)
         with self._stores.db.transaction():
-            decided = self._current(prepared)
-            return [self._store(write, decided[write.draft.space][0]) for write in prepared]
+            return self._stored(prepared, self._current(prepared))
 
     def require_current(self, prepared: Sequence[PreparedDraft]) -> None:
         """Raise `TryAgain` where somebody changed what is redacted since these were prepared; in a transaction."""
@@ -128,8 +127,7 @@ class Pipeline:
     def store(self, prepared: Sequence[PreparedDraft]) -> list[Memory]:
         """Store what was prepared in one transaction, or in the caller's; returns the memories in order."""
         with self._stores.db.transaction():
-            decided = self._decided(prepared)
-            return [self._store(write, decided[write.draft.space][0]) for write in prepared]
+            return self._stored(prepared, self._decided(prepared))
 
     def _decided(self, prepared: Sequence[PreparedDraft]) -> dict[str, tuple[Policies, RedactionRules]]:
         return {space: self._policies.decided(space) for space in {write.draft.space for write in prepared}}
@@ -151,20 +149,30 @@ class Pipeline:
 
     # Inside the transaction -------------------------------------------------------------------------------------
 
-    def _store(self, write: PreparedDraft, policies: Policies) -> Memory:
+    def _stored(
+        self, prepared: Sequence[PreparedDraft], decided: Mapping[str, tuple[Policies, RedactionRules]]
+    ) -> list[Memory]:
+        places = _OriginNumbers(self._stores)
+        return [self._store(write, decided[write.draft.space][0], places) for write in prepared]
+
+    def _store(self, write: PreparedDraft, policies: Policies, places: _OriginNumbers) -> Memory:
         declared, write = write.draft.trust, self._derived(write)
-        space_no = self._stores.spaces.ensure(write.draft.space, at=write.now)
+        space_no = places.space(write.draft.space, at=write.now)
         write = self._under_one_name(write, space_no)
         draft = write.draft
-        memory = self._placed(write, policies, space_no=space_no)
+        source_no = places.source(draft, space_no)
+        memory = self._placed(write, policies, space_no=space_no, source_no=source_no)
         if memory.receipt is not None and memory.receipt.outcome is not Outcome.ECHO:
             memory = self._line.settled(memory, space_no=space_no, now=write.now)
             self._line.decided(memory)
         if draft.derived_from and memory.receipt is not None and memory.receipt.outcome in _WRITTEN:
             no = self._stores.memories.number(memory.id)
             self._stores.derivations.put(no, draft.derived_from, declared=declared)
-        again = memory.receipt is not None and memory.receipt.outcome is Outcome.EVIDENCE
-        self._stores.derivations.follow(memory.id, vouched=again)
+        outcome = None if memory.receipt is None else memory.receipt.outcome
+        if (
+            draft.id is not None or outcome is not Outcome.CREATED
+        ):  # of an id that is new, nothing was made yet
+            self._stores.derivations.follow(memory.id, vouched=outcome is Outcome.EVIDENCE)
         return memory
 
     def _derived(self, write: PreparedDraft) -> PreparedDraft:
@@ -192,9 +200,10 @@ class Pipeline:
             replace(draft, attribute=name), write.meaning
         )
 
-    def _placed(self, write: PreparedDraft, policies: Policies, *, space_no: int) -> Memory:
+    def _placed(
+        self, write: PreparedDraft, policies: Policies, *, space_no: int, source_no: int | None
+    ) -> Memory:
         draft = write.draft
-        source_no = self._source(draft, space_no)
         verdict = self._gate.judge(
             draft,
             write.mark,
@@ -229,13 +238,6 @@ class Pipeline:
         no = self._stores.memories.insert(_active(memory), space_no=space_no, source_no=source_no)
         self._stores.meta.note_arrival(no, written=memory.updated_at, now=write.now)
         return self._index(no, write, memory, Outcome.CREATED, policies, space_no=space_no)
-
-    def _source(self, draft: Draft, space_no: int) -> int | None:
-        if draft.source is not None:
-            return self._stores.sources.ensure(draft.source, kind="ingest", space_no=space_no)
-        if draft.source_id is not None:
-            return self._stores.sources.ensure(f"caller:{draft.space}", kind=CALLER_KIND, space_no=space_no)
-        return None
 
     def _repeat(
         self, write: PreparedDraft, verdict: GateVerdict, policies: Policies, *, space_no: int
@@ -437,6 +439,32 @@ class Pipeline:
         return Receipt(
             outcome=outcome, redacted=write.clean.removed, semantic=write.semantic, notes=write.notes
         )
+
+
+class _OriginNumbers:
+    """The numbers of the spaces and sources that the drafts of one transaction name, each looked up once."""
+
+    def __init__(self, stores: Stores) -> None:
+        self._stores = stores
+        self._spaces: dict[str, int] = {}
+        self._sources: dict[tuple[str, int], int] = {}
+
+    def space(self, name: str, *, at: datetime) -> int:
+        """Return the number of a space, which is made where it is not there."""
+        if name not in self._spaces:
+            self._spaces[name] = self._stores.spaces.ensure(name, at=at)
+        return self._spaces[name]
+
+    def source(self, draft: Draft, space_no: int) -> int | None:
+        """Return the number of a draft's source, which is registered where it is new; None for a draft without one."""
+        if draft.source is None and draft.source_id is None:
+            return None
+        uri, kind = (
+            (f"caller:{draft.space}", CALLER_KIND) if draft.source is None else (draft.source, "ingest")
+        )
+        if (uri, space_no) not in self._sources:
+            self._sources[uri, space_no] = self._stores.sources.ensure(uri, kind=kind, space_no=space_no)
+        return self._sources[uri, space_no]
 
 
 def _active(memory: Memory) -> Memory:

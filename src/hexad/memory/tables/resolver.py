@@ -174,6 +174,14 @@ class MemoryNames:
             seen_only=True,
         )
 
+    def numbers_of(self, ids: Collection[str]) -> dict[str, int]:
+        """Return the row numbers of ids that are known to the caller, hidden or not; others are left out."""
+        rows = self._db.query(
+            "SELECT id, no FROM memories WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(ids)),),
+        )
+        return dict(rows)
+
     def numbers_named(self, ids: Sequence[str]) -> dict[str, int]:
         """Return the row numbers of those of these ids that are memories which may be seen."""
         seen, roles = seen_sql("m", self._roles)

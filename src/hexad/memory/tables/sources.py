@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, cast
@@ -140,17 +140,20 @@ class Sources:
             for source_id, fingerprint, content_hash, memory_no, expired, unseen in rows
         }
 
-    def put_item(self, source_no: int, source_id: str, state: ItemState, *, run: int) -> None:
-        """Remember what an item looked like in this run."""
+    def put_items(self, source_no: int, items: Iterable[tuple[str, ItemState]], *, run: int) -> None:
+        """Remember what items looked like in this run, each under its source id."""
         with self._db.joined() as con:
-            con.execute(
+            con.executemany(
                 # The memory may have been purged since its number was read.
                 "INSERT INTO source_items(source_no, source_id, fingerprint, content_hash, memory_no, run)"
                 " VALUES(?,?,?,?,(SELECT no FROM memories WHERE no = ?),?)"
                 " ON CONFLICT(source_no, source_id) DO UPDATE SET"
                 " fingerprint = excluded.fingerprint, content_hash = excluded.content_hash,"
                 " memory_no = coalesce(excluded.memory_no, memory_no), run = excluded.run",
-                (source_no, source_id, state.fingerprint, state.content_hash, state.memory_no, run),
+                [
+                    (source_no, source_id, state.fingerprint, state.content_hash, state.memory_no, run)
+                    for source_id, state in items
+                ],
             )
 
     def vanished(self, source_no: int, *, run: int) -> Sequence[tuple[str, int | None]]:

@@ -6,6 +6,7 @@ import hashlib
 import re
 import struct
 from collections.abc import Collection, Iterator
+from itertools import islice
 from typing import Final
 
 from hexad.text.normalize import fold
@@ -47,6 +48,8 @@ def shingles(text: str) -> frozenset[str]:
 
     Punctuation, case, white space and the order of sentences make no difference; numbers and names do.
     """
+    if text.isascii():
+        return frozenset(run.decode("ascii") for run in _ascii_runs(text, least=0))
     runs: set[str] = set()
     for sentence in _SENTENCE_END.split(text):
         words = _WORD.findall(fold(sentence))
@@ -62,18 +65,42 @@ def minhash(text: str) -> tuple[int, ...]:
 
     The share of places at which two signatures agree estimates `jaccard` of their shingles.
     """
-    if _fewer_words_than(text, MIN_WORDS):
+    # Bytes, since a lone surrogate has no UTF-8 that rensa would take.
+    if text.isascii():
+        runs = list(_ascii_runs(text, least=MIN_WORDS))
+    elif _fewer_words_than(text, MIN_WORDS):
+        runs = []
+    else:
+        runs = [run.encode("utf-8", "surrogatepass") for run in shingles(text)]
+    if not runs:
         return ()
     from rensa import RMinHash
 
     sketch = RMinHash(num_perm=BANDS * ROWS, seed=_SEED)
-    # Bytes, since a lone surrogate has no UTF-8 that rensa would take.
-    sketch.update([run.encode("utf-8", "surrogatepass") for run in shingles(text)])
+    sketch.update(runs)
     return tuple(sketch.digest())
 
 
+_BLANKED: Final = bytes(code if chr(code).isalnum() and code < 128 else 32 for code in range(256))
+_ASCII_SENTENCE_END = re.compile(r"(?<=[.!?])\s|\n")
+
+
+def _ascii_runs(text: str, *, least: int) -> set[bytes]:
+    """Return the shingles of an ASCII text, whose folded words are those in lower case; none below `least` words."""
+    runs: set[bytes] = set()
+    count = 0
+    for sentence in _ASCII_SENTENCE_END.split(text.lower()):
+        words = sentence.encode("ascii").translate(_BLANKED).split()
+        count += len(words)
+        if len(words) > SHINGLE_WORDS:
+            runs.update(map(b" ".join, zip(words, words[1:], words[2:], strict=False)))
+        elif words:
+            runs.add(b" ".join(words))
+    return runs if count >= least else set()
+
+
 def _fewer_words_than(text: str, count: int) -> bool:
-    return sum(1 for _, _ in zip(range(count), _WORD.finditer(text), strict=False)) < count
+    return next(islice(_WORD.finditer(text), count - 1, None), None) is None
 
 
 def bands(signature: tuple[int, ...]) -> tuple[int, ...]:

@@ -83,7 +83,7 @@ def short_mark(text: str) -> int | None:
     words = [
         token.stem + token.unit
         for token in _telling(tokens_of(text))
-        if token.stem not in _HOLLOW and token.content
+        if token.content and token.stem not in _HOLLOW
     ]
     return None if len(words) < _WORDS_LEAST else _mark_of(words)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import Final
@@ -56,7 +56,7 @@ _PLACES: Final = 6
 class _Read:
     """What counts of one sentence: its terms, and how much of a sentence it is, 0 to 1."""
 
-    terms: Counter[str]
+    terms: Mapping[str, int]
     fullness: float
 
 
@@ -67,7 +67,12 @@ def most_central(sentences: Sequence[str], *, title: str = "") -> list[int]:
     differing from those before it. Ties go to the earlier one. The cost is bounded for 200 sentences.
     """
     read = [_read(sentence) for sentence in sentences]
-    likeness = _cosines(_weigh([sentence.terms for sentence in read]))
+    bags = [sentence.terms for sentence in read]
+    # Short sentences seldom share a term; those that share none are not alike, whatever each term weighs.
+    if len(set[str]().union(*bags)) == sum(map(len, bags)):
+        likeness: list[dict[int, float]] = [{} for _ in bags]
+    else:
+        likeness = _cosines(_weigh(bags))
     titled = _read(title).terms.keys()
     scores = []
     for at, (rank, sentence) in enumerate(zip(_walk(likeness), read, strict=True)):
@@ -87,9 +92,10 @@ def _read(sentence: str) -> _Read:
         return _Read(Counter(map("".join, pairwise(folded))), 1.0)
     words = _WORD.findall(folded)
     telling = [word for word in words if word not in STOP_WORDS and len(word) > 1]
-    terms = Counter(
-        word[:-1] if word[-1] == "s" and len(word) > 3 and word[-2] != "s" else word for word in telling
-    )
+    terms: dict[str, int] = {}
+    for word in telling:
+        term = word[:-1] if word[-1] == "s" and len(word) > 3 and word[-2] != "s" else word
+        terms[term] = terms.get(term, 0) + 1
     signs = len(folded) - sum(map(len, words)) - folded.count(" ")
     prose = min((1 - signs / max(len(folded), 1)) / PROSE_SHARE, 1.0) ** 4
     asks = 0.6 if sentence.endswith("?") else 1.0
@@ -100,7 +106,7 @@ def _read(sentence: str) -> _Read:
     )
 
 
-def _weigh(bags: Sequence[Counter[str]]) -> list[dict[str, float]]:
+def _weigh(bags: Sequence[Mapping[str, int]]) -> list[dict[str, float]]:
     """Return TF-IDF vectors of length one."""
     spread: Counter[str] = Counter()
     for bag in bags:

@@ -171,15 +171,15 @@ def test_items_that_a_run_did_not_meet_have_vanished(stores: Stores) -> None:
     space = stores.spaces.ensure("s", at=NOW)
     source = stores.sources.ensure("/x", kind="folder", space_no=space)
     first = stores.sources.next_run(source)
-    for no, name in ((1, "a"), (2, "b")):
-        stores.sources.put_item(
-            source, name, ItemState(fingerprint="f", content_hash="h", memory_no=no), run=first
-        )
+    states = [
+        (name, ItemState(fingerprint="f", content_hash="h", memory_no=no))
+        for no, name in ((1, "a"), (2, "b"))
+    ]
+    stores.sources.put_items(source, states, run=first)
     second = stores.sources.next_run(source)
     assert second > first
-    stores.sources.put_item(
-        source, "a", ItemState(fingerprint="g", content_hash="h", memory_no=None), run=second
-    )
+    changed = ItemState(fingerprint="g", content_hash="h", memory_no=None)
+    stores.sources.put_items(source, [("a", changed)], run=second)
 
     assert [("b", 2)] == list(stores.sources.vanished(source, run=second))
     stores.sources.forget_item(source, "b")

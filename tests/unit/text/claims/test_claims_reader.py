@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hexad.text.claims.reader import CHARACTERS_LIMIT, claims
+from hexad.text.claims.reader import CHARACTERS_LIMIT, claims, tokens_of
 
 
 @pytest.mark.parametrize(
@@ -51,3 +51,12 @@ def test_what_was_in_the_past_is_known_as_past() -> None:
 
 def test_a_long_text_claims_nothing() -> None:
     assert claims("The limit is 5. " * CHARACTERS_LIMIT) == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["It's on team A; she'll pay 3 more than twenty → 40% (May), won't they? “No” – 2 - 1."]
+)
+def test_a_token_says_something_where_it_is_a_number_or_no_small_word(text: str) -> None:
+    telling = [token.written for token in tokens_of(text) if token.content]
+
+    assert ["team", "A", "pay", "3", "twenty", "40", "May", "2", "1"] == telling

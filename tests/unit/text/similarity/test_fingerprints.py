@@ -153,3 +153,16 @@ def test_the_module_imports_neither_rensa_nor_numpy():
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
 
     assert "set()\n" == run.stdout
+
+
+@given(
+    text=st.text(st.characters(max_codepoint=127))
+    | st.from_regex(r"[a-zA-Z0-9 .,!?'\n-]{0,80}", fullmatch=True)
+)
+def test_a_letter_of_another_script_changes_nothing_of_the_shingles_before_it(text):
+    assert shingles(text) | {"\u00e9"} == shingles(text + "\n\u00e9")
+
+
+def test_a_text_of_four_words_has_no_signature_and_one_of_five_has():
+    assert () == minhash("One two. Three four!")
+    assert 70 == len(minhash("One two. Three four five!"))
