@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from hexad.core.arguments import read_regular
 from hexad.errors import InvalidInput
 from hexad.ingest.sources.detect import ReadOptions
 from hexad.ingest.sources.file_place import safe_id
 from hexad.ingest.sources.files import FileSource, Lookup, not_regular, read_file, reason_of
 from hexad.memory.source import Item, Skip, Unchanged
+from hexad.redaction.linear_pattern import LinearPattern, linear_pattern
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 
 _RULES_BYTES_LIMIT: Final = 1 << 20
+_NAME_BYTES_LIMIT: Final = 4_096
+"""Of a file that names git's folder."""
+_WILDCARDS_DIRECT: Final = 3
+"""So many wildcards `re` tries in all ways on a name; each more would multiply these by the length of the name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +81,53 @@ def rules_above(root: Path) -> list[Rules]:
 
 def compiled(patterns: Sequence[str]) -> GitIgnoreSpec:
     """Return the patterns as one rule set; raises `InvalidInput` for one that cannot be read."""
-    from pathspec import GitIgnoreSpec
-
     for pattern in patterns:
         try:
-            GitIgnoreSpec.from_lines([pattern])
+            _pattern(pattern)
         except ValueError as error:
             raise InvalidInput(
                 f"Pattern {pattern!r} cannot be read: {error}. Write it as in a .gitignore."
             ) from error
-    return GitIgnoreSpec.from_lines(patterns)
+    return _spec(patterns)
+
+
+def _spec(lines: Sequence[str]) -> GitIgnoreSpec:
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines(lines, _pattern, backend="simple")
+
+
+def _pattern(line: str) -> GitIgnoreSpecPattern:
+    """Return a line of a `.gitignore`; raises `ValueError` for one that cannot be read.
+
+    A repository that somebody else wrote must not hold up who ingests it: its expressions take linear time.
+    """
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+    pattern = GitIgnoreSpecPattern(line)
+    if pattern.regex is None:
+        return pattern
+    source = re.sub(r"(?:\[\^/\]\*)+", "[^/]*", pattern.regex.pattern)
+    if source.count("[^/]*") + source.count(".+") > _WILDCARDS_DIRECT:
+        mark = next(iter(pattern.regex.groupindex), None)
+        pattern.regex = _Search(linear_pattern(source), mark)  # type: ignore[assignment]
+    return pattern
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """What `pathspec` asks of an expression, in time that grows with the name."""
+
+    expression: LinearPattern
+    folder_mark: str | None
+
+    def search(self, name: str) -> re.Match[str] | None:
+        """Return a match whose group, where the expression has one, says whether a folder matched."""
+        for _, end in self.expression.spans(name):
+            if self.folder_mark is None:
+                return re.match("", name)
+            return re.match(f"(?P<{self.folder_mark}>/)?", name[end - 1])
+        return None
 
 
 def _way(folder: Path, root: Path) -> str:
@@ -91,8 +136,6 @@ def _way(folder: Path, root: Path) -> str:
 
 
 def _read(path: Path, *, base: str, above: str) -> list[Rules]:
-    from pathspec import GitIgnoreSpec
-
     try:
         if not path.is_file():
             return []
@@ -103,25 +146,28 @@ def _read(path: Path, *, base: str, above: str) -> list[Rules]:
     good = []
     for line in lines:
         try:
-            GitIgnoreSpec.from_lines([line])
+            _pattern(line)
         except ValueError:
             continue  # git passes over a rule that it cannot read, too
         good.append(line)
-    return [Rules(base, above, GitIgnoreSpec.from_lines(good))] if good else []
+    return [Rules(base, above, _spec(good))] if good else []
 
 
 def _exclude_file(git: Path) -> Path | None:
     """Return `info/exclude`, also of a work tree or submodule, whose `.git` is a file naming the folder."""
     try:
         if git.is_file():
-            named = git.read_text("utf-8", "replace").removeprefix("gitdir:").strip()
-            git = git.parent / named
+            git = git.parent / _name_in(git).removeprefix("gitdir:").strip()
             common = git / "commondir"
             if common.is_file():
-                git = git / common.read_text("utf-8", "replace").strip()
-    except OSError:
+                git = git / _name_in(common)
+    except (OSError, InvalidInput, ValueError):
         return None
     return git / "info" / "exclude"
+
+
+def _name_in(file: Path) -> str:
+    return read_regular(file, limit=_NAME_BYTES_LIMIT).decode("utf-8", "replace").strip()
 
 
 NEVER_READ: Final = frozenset(

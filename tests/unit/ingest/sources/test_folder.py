@@ -123,6 +123,39 @@ def test_nested_gitignores_are_obeyed_also_outside_a_repository(shop):
     assert 7 == len(read_all(shop, gitignore=False)[0])
 
 
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("rule", ["*a" * 12 + "*b", "**/a/" * 12 + "b", "*?" * 12 + "x/", "[ab]*" * 12 + "c"])
+def test_a_gitignore_of_many_wildcards_holds_up_nobody(shop, rule):
+    long = "a" * 200 + ".md"
+    write(shop, {".gitignore": rule + "\n", "note.md": "x", long: "x", "a/" * 60 + "z.md": "x"})
+
+    assert {long, "note.md", "a/" * 60 + "z.md"} == set(read_all(shop)[0])
+
+
+def test_rules_of_many_wildcards_say_what_git_says(shop):
+    names = (
+        "a_b_c_d.txt",
+        "a_b_c.txt",
+        "x/a/y/a/b",
+        "a/a/b",
+        "a/b",
+        "g/r-1-2-3-4/in.txt",
+        "r-1-2-3-4",
+        "sp/q.w.e.r.t",
+    )
+    write(shop, dict.fromkeys(names, "x"))
+    (shop / ".gitignore").write_text("*_*_*_*.txt\n**/a/**/a/**/b\nr-*-*-*-*/\n*.?.*.**.*\n!*.w.*.r.*\n")
+    subprocess.run(["git", "init", "-q", str(shop)], check=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "-o", "--exclude-standard"], cwd=shop, check=True, capture_output=True, text=True
+    )
+
+    assert ["a/b", "a_b_c.txt", "r-1-2-3-4", "sp/q.w.e.r.t"] == sorted(
+        set(listed.stdout.split()) & set(names)
+    )
+    assert sorted(listed.stdout.split()) == sorted(read_all(shop, hidden=True)[0])
+
+
 def test_the_rules_of_git_itself_and_ours_agree(shop):
     write(
         shop,
