@@ -428,6 +428,26 @@ def test_a_reset_space_comes_back_from_its_export(hx: Hexad, exported: Path) -> 
     assert not hx.spaces.restore(exported, merge=True).read.notes
 
 
+def test_decisions_come_back_from_an_export_as_often_as_they_are_purged(hx: Hexad, tmp_path: Path) -> None:
+    hx.spaces.create("board")
+    hx.spaces.set_policy("board", {"roles": ["lead"]})
+    old = hx.governance.decide("Sell the mill", rationale="It is old.", key="mill", space="board")
+    hx.governance.decide("Keep the mill", rationale="It turns.", key="mill", space="board")
+    export = hx.spaces.export("board", tmp_path / "board.json").path
+
+    for _ in range(2):
+        hx.spaces.set_policy("board", {"allow_delete": True, "roles": ["lead"]})
+        hx.spaces.delete("board")
+        hx.spaces.restore(export)
+
+        assert ["Keep the mill"] == [now.title for now in hx.governance.query(in_force=True)]
+        assert ["Sell the mill"] == [
+            then.title for then in hx.governance.query(in_force=False) if then.erased_at is None
+        ]
+        assert ["lead"] == hx.spaces.get("board").policies["roles"]
+    assert hx.governance.get(old.id).erased_at is not None
+
+
 def test_a_dry_run_verifies_and_stores_nothing(opened: Opener, exported: Path, tmp_path: Path) -> None:
     there = opened(folder(tmp_path, "there"))
 

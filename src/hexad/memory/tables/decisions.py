@@ -201,16 +201,20 @@ class Decisions:
 def _new_id(con: Connection, memory_no: int) -> str:
     """Return an id after that of the memory where Hexad made it; one that a caller gave might name somebody."""
     row = con.execute(
-        "SELECT id, (SELECT count(*) FROM decision_records WHERE memory_no = ?1), hex(randomblob(13))"
-        " FROM memories WHERE no = ?1",
+        "SELECT id, hex(randomblob(13)) FROM memories WHERE no = ?1",
         (memory_no,),
     ).fetchone()
     assert row is not None
-    name, count, random = row
+    name, random = row
     generated = _GENERATED.fullmatch(name)
     if generated is None:
         return f"{DECISION_PREFIX}{random}"
-    return f"{DECISION_PREFIX}{generated[1]}{f'-{count + 1}' if count else ''}"
+    id = f"{DECISION_PREFIX}{generated[1]}"
+    # Also those of a memory that was purged and is back from a file: their rows stay.
+    (count,) = con.execute(
+        "SELECT count(*) FROM decision_records WHERE id = ?1 OR (id >= ?1 || '-' AND id < ?1 || '.')", (id,)
+    ).fetchall()[0]
+    return f"{id}-{count + 1}" if count else id
 
 
 def _decision(row: Row) -> Decision:
