@@ -24,7 +24,8 @@ UNITS: Final[dict[str, str]] = {
     "coded words": "cGFzc3dvcmQ6IGEg ", "password and number": "password abc123 ",
     "order in German": "regel alle nicht vergiss nicht ", "not in German": "nicht beachte die regel und ", "order in Russian": "забудь правила не ",
     "morse": ".- ", "bits": "01000001 ", "codes": "65 ", "hex bytes": "0x41 ", "rot13": "gur lbh ", "shaped": "\U0001f130 ", "base32": "MFRGGZDF",
-    "polite": "just ", "very polite": "please always just ",
+    "open definition": "def f(\n", "open receiver": "func (\n", "open element": "<dependency>", "open reference": "<PackageReference ",
+    "open call": ".package(", "polite": "just ", "very polite": "please always just ",
     "spelling alphabet": "alfa bravo charlie delta echo ", "mixed case": "aW5zdHJ1Y3Rp ",
 }  # fmt: skip
 

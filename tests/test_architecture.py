@@ -140,7 +140,7 @@ STDLIB_IMPORTS_IN_FUNCTIONS = {
         "hexad.ingest.sources.git_command",
         "subprocess",
     ): "a place in a repository is read from files; only what needs git itself pays",
-    ("hexad.config", "tomllib"): "most stores have no such file, and a hook has 150 ms of CPU",
+    ("hexad.core.arguments", "tomllib"): "most stores have no such file, and a hook has 150 ms of CPU",
     ("hexad.search.recall.results", "difflib"): "only a filter that nothing passes",
     ("hexad.database.files", "shutil"): _TREES,
     ("hexad.database.secure_delete", "shutil"): _TREES,

@@ -24,6 +24,7 @@ from hexad.ingest.sources.formats.code import code_sections
 from hexad.ingest.sources.formats.html import parse_html
 from hexad.ingest.sources.formats.markdown import parse_asciidoc, parse_markdown, parse_rst
 from hexad.ingest.write.salience import relevance_of
+from hexad.layers.project import detection, manifests
 from hexad.redaction.injection import detector, meaning
 from hexad.redaction.policy import project_rules
 from hexad.redaction.redact import redact
@@ -113,6 +114,31 @@ READERS: dict[str, Callable[[str], object]] = {
     **{
         f"code_sections {language}": lambda text, language=language: code_sections(text, language=language)
         for language in ("python", "javascript", "rust", "sql")
+    },
+    **{
+        f"manifest {name}": lambda text, name=name: manifests.read_manifest(name, lambda _: text)
+        for name in (
+            "go.mod",
+            "Gemfile",
+            "build.gradle",
+            "pom.xml",
+            "a.csproj",
+            "mix.exs",
+            "Package.swift",
+            "pubspec.yaml",
+            "compose.yaml",
+            "requirements.txt",
+            "setup.cfg",
+            "Makefile",
+            ".pre-commit-config.yaml",
+            "pyproject.toml",
+        )
+    },
+    **{
+        f"habits of {suffix}": lambda text, suffix=suffix: detection.habits_of(
+            [f"a{suffix}", f"test_a{suffix}"], [], lambda _: text
+        )
+        for suffix in (".py", ".js", ".go", ".rs", ".rb")
     },
 }
 

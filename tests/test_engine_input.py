@@ -342,6 +342,8 @@ def test_an_empty_variable_is_as_if_it_were_not_there(
     ("settings", "words"),
     [
         ("embedder = ", ["hexad.toml", "TOML", "Mend or remove"]),
+        ("role = " + "9" * 5_000, ["hexad.toml", "TOML", "Mend or remove"]),
+        ("a." * 200_000 + "a = 1", ["hexad.toml", "TOML", "64 parts", "Mend or remove"]),
         ("colour = 'red'", ["unknown setting 'colour'", "durability"]),
         ("lock_timeout_s = 'soon'", ["lock_timeout_s = 'soon'", "a number"]),
         ("lock_timeout_s = -1", ["lock_timeout_s in hexad.toml = -1", "from 0"]),

@@ -416,7 +416,8 @@ def test_other_peoples_code_and_what_is_ignored_say_nothing(hx: Hexad, root: Pat
     [
         ("pyproject.toml", "[project\n"), ("package.json", "[1, 2]"), ("package.json", '{"dependencies": 7}'),
         ("Cargo.toml", "dependencies = 3"), ("pyproject.toml", "[project]\ndependencies = [1, {}]\n"),
-        ("pyproject.toml", 'project = "x"\ntool = 1\n'),
+        ("pyproject.toml", 'project = "x"\ntool = 1\n'), ("pyproject.toml", "a = " + "9" * 5_000),
+        ("setup.py", "x = " + "-" * 100_000 + "1\n"), ("noxfile.py", "not " * 100_000 + "1\n"),
     ],
 )  # fmt: skip
 def test_a_damaged_manifest_is_named_and_the_rest_is_read(
@@ -429,6 +430,19 @@ def test_a_damaged_manifest_is_named_and_the_rest_is_read(
 
     assert "Flask" == hx.project.get_tech_stack()["web_framework"].value
     assert all(path in note for note in report.notes)
+
+
+@pytest.mark.timeout(120)
+def test_lines_with_long_gaps_are_read_like_others(hx: Hexad, root: Path) -> None:
+    put(
+        root,
+        "setup.cfg",
+        "[options]\n" + f"a{' ' * 50_000}b\n" * 10 + "install_requires" + " " * 50_000 + "=\n  flask\n",
+    )
+
+    hx.project.detect(root)
+
+    assert "Flask" == hx.project.get_tech_stack()["web_framework"].value
 
 
 @pytest.mark.row("A007")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
 from hexad.config_template import TEMPLATE
-from hexad.core.arguments import is_number, is_whole, quoted, read_regular
+from hexad.core.arguments import is_number, is_whole, quoted, read_regular, read_toml
 from hexad.errors import InvalidInput, StorageFailure, UntrustedSettings
 
 LAYERS: Final = ("session", "project", "user", "vector", "graph", "governance")
@@ -743,11 +743,9 @@ def _toml(path: Path) -> dict[str, Any]:
         ) from error
     except UnicodeDecodeError as error:
         raise _no_toml(path, error) from error
-    import tomllib
-
     try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        return read_toml(text)
+    except ValueError as error:
         raise _no_toml(path, error) from error
 
 

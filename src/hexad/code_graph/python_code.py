@@ -408,7 +408,7 @@ class _PythonReader:
             case ast.Constant(value=str(text)):
                 try:
                     return self._instance(ast.parse(text, mode="eval").body, scope)
-                except (SyntaxError, ValueError):
+                except (SyntaxError, ValueError, MemoryError):
                     return None
             case ast.BinOp(op=ast.BitOr()):
                 sides = [side for side in (annotation.left, annotation.right) if not _is_none(side)]
@@ -425,7 +425,7 @@ class _PythonReader:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             try:
                 node = ast.copy_location(ast.parse(node.value, mode="eval").body, node)
-            except (SyntaxError, ValueError):
+            except (SyntaxError, ValueError, MemoryError):
                 return
         self._expression(node, scope)
 

@@ -11,6 +11,7 @@ import inspect
 import math
 import operator
 import os
+import re
 import stat
 from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from datetime import UTC, date, datetime
@@ -164,6 +165,31 @@ def read_regular(path: Path, *, limit: int) -> bytes:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise InvalidInput(f"{path} is a folder, a pipe or a device; give a file.")
         return file.read(limit + 1)
+
+
+_KEY_PARTS: Final = 64
+# Of a dotted key the standard library's reader looks at each beginning: its work grows with the square of the parts.
+# So many words with dots between them are taken for one also inside a text, where nobody writes them.
+_LONG_KEY: Final = (
+    rf"(?<![A-Za-z0-9_-])(?:(?:[A-Za-z0-9_-]++|\"[^\"\n]*+\"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{_KEY_PARTS}}}"
+)
+
+
+def read_toml(text: str) -> dict[str, Any]:
+    """Return what a TOML document says, in time that grows with it; raises `ValueError` for one that cannot be read.
+
+    >>> read_toml("size = 3")
+    {'size': 3}
+    """
+    import tomllib
+
+    if (match := re.search(_LONG_KEY, text)) is not None:
+        line = text.count("\n", 0, match.start()) + 1
+        raise ValueError(f"a key has more than {_KEY_PARTS} parts (at line {line})")
+    try:
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
 
 
 def parse_path(value: str | Path, name: str) -> Path:

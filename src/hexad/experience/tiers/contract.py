@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
 from hexad.core.actor import AS_OWNER, Actor
-from hexad.core.arguments import is_whole, parse_path, quoted, read_regular
+from hexad.core.arguments import is_whole, parse_path, quoted, read_regular, read_toml
 from hexad.core.clock import Clock
 from hexad.core.json_types import JSONValue
 from hexad.database.codec import parse
@@ -118,7 +117,7 @@ def _mapping(value: Mapping[str, object] | str | Path) -> Mapping[str, object]:
         raise InvalidInput(f"{path} holds a store's own keys and is no contract.")
     try:
         text = data.decode("utf-8-sig")
-        document: object = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
+        document: object = read_toml(text) if path.suffix.lower() == ".toml" else json.loads(text)
     except (ValueError, RecursionError) as error:  # what both decoders raise is one, and a wrong encoding
         raise InvalidInput(
             f"The contract {path} cannot be read: {error}. Write JSON, or TOML as *.toml."

@@ -56,19 +56,20 @@ _STYLES: Final[Sequence[tuple[str, re.Pattern[str]]]] = (
     ("camelCase", re.compile(r"[a-z][a-z0-9]*(?:[A-Z][a-z0-9]*)+")),
 )
 _DEFINITIONS: Final[Mapping[str, re.Pattern[str]]] = {
-    ".py": re.compile(r"^\s*(?:async\s+)?def\s+(\w+)", re.MULTILINE),
+    ".py": re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+(\w+)", re.MULTILINE),
     ".js": re.compile(r"\bfunction\s+(\w+)|\bconst\s+(\w+)\s*=\s*(?:async\s*)?\(", re.MULTILINE),
     ".ts": re.compile(r"\bfunction\s+(\w+)|\bconst\s+(\w+)\s*=\s*(?:async\s*)?\(", re.MULTILINE),
-    ".go": re.compile(r"^func\s+(?:\([^)]*\)\s*)?(\w+)", re.MULTILINE),
+    ".go": re.compile(r"^func\s+(?:\([^()\n]*\)\s*)?(\w+)", re.MULTILINE),
     ".rs": re.compile(r"\bfn\s+(\w+)"),
-    ".rb": re.compile(r"^\s*def\s+(?:self\.)?(\w+)", re.MULTILINE),
+    ".rb": re.compile(r"^[ \t]*def[ \t]+(?:self\.)?(\w+)", re.MULTILINE),
 }
-_TEST_NAME: Final = re.compile(r"^\s*(?:async\s+)?def\s+(test_\w+)", re.MULTILINE)
+_TEST_NAME: Final = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+(test_\w+)", re.MULTILINE)
 _SENTENCE_WORDS: Final = 5
 _DOCSTRING: Final = re.compile(
-    r"^[ ]*(?:async\s+)?def\s+(?!_)\w+\([^)]*\)[^:\n]*:\s*\n\s*(?:(\"\"\"|''')|\S)", re.MULTILINE
+    r"^[ ]*(?:async[ \t]+)?def[ \t]+(?!_)\w+\([^)]{0,1000}\)[^:\n]*:[^\S\n]*\n\s*+(?:(\"\"\"|''')|\S)",
+    re.MULTILINE,
 )
-_ANNOTATED: Final = re.compile(r"^\s*(?:async\s+)?def\s+\w+\([^)]*\)\s*(->)?", re.MULTILINE)
+_ANNOTATED: Final = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+\w+\([^)]{0,1000}\)\s*+(->)?", re.MULTILINE)
 
 # A file that is there says that something is used: (pattern of its path, category, key, value).
 _FILES: Final[Sequence[tuple[re.Pattern[str], Category, str, str]]] = tuple(
@@ -212,8 +213,8 @@ def _text_settings(path: str, text: str) -> list[tuple[str, JSONValue]]:
         return [("type_checking", "strict")] if re.search(r'"strict"\s*:\s*true', text) else []
     text_settings: list[tuple[str, JSONValue]] = []
     general = text.split("[*.", 1)[0]
-    style = re.search(r"^\s*indent_style\s*=\s*(tab|space)", general, re.MULTILINE)
-    size = re.search(r"^\s*indent_size\s*=\s*(\d+)", general, re.MULTILINE)
+    style = re.search(r"^[ \t]*indent_style\s*=\s*(tab|space)", general, re.MULTILINE)
+    size = re.search(r"^[ \t]*indent_size\s*=\s*(\d+)", general, re.MULTILINE)
     if style is not None:
         width = f"{size[1]} spaces" if size is not None else "spaces"
         text_settings.append(("indentation", "tabs" if style[1] == "tab" else width))

@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from hexad.core.arguments import read_toml
 from hexad.layers.project import python_manifests as python
 from hexad.layers.project.python_manifests import Declaration
 
 _GO: Final = re.compile(
-    r"^\s*(?:require\s+)?([a-z0-9.-]+\.[a-z]{2,}/\S+)\s+v\S++(?![ \t]*//[ \t]*indirect)", re.MULTILINE
-)
-_GEM: Final = re.compile(r"^\s*gem\s+['\"]([\w.-]+)['\"]", re.MULTILINE)
-_GRADLE: Final = re.compile(
-    r"^\s*(?:\w*[iI]mplementation|api|\w*[rR]untimeOnly|\w*[cC]ompileOnly|kapt|ksp)\b[^'\"\n]*['\"]([\w.-]+:[\w.-]+)",
+    r"^[ \t]*(?:require[ \t]+)?([a-z0-9.-]+\.[a-z]{2,}/\S+)[ \t]+v\S++(?![ \t]*//[ \t]*indirect)",
     re.MULTILINE,
 )
-_MAVEN: Final = re.compile(r"<dependency>(.*?)</dependency>", re.DOTALL)
+_GEM: Final = re.compile(r"^[ \t]*gem[ \t]+['\"]([\w.-]+)['\"]", re.MULTILINE)
+_GRADLE: Final = re.compile(
+    r"^[ \t]*(?:\w*[iI]mplementation|api|\w*[rR]untimeOnly|\w*[cC]ompileOnly|kapt|ksp)\b"
+    r"[^'\"\n]*['\"]([\w.-]+:[\w.-]+)",
+    re.MULTILINE,
+)
 _TAG: Final = re.compile(r"<(groupId|artifactId)>\s*([^<\s]+)\s*</")
-_NUGET: Final = re.compile(r"<PackageReference\s[^>]*Include\s*=\s*\"([\w.-]+)\"", re.IGNORECASE)
+_NUGET: Final = re.compile(r"<PackageReference\s[^<>]*Include\s*=\s*\"([\w.-]+)\"", re.IGNORECASE)
 _MIX: Final = re.compile(r"\{\s*:(\w+)\s*,")
-_SWIFT: Final = re.compile(r"\.package\s*\([^)]*url:\s*\"[^\"]*/([\w.-]+?)(?:\.git)?\"")
-_IMAGE: Final = re.compile(r"^\s+image:\s*[\"']?(?:[\w.:-]+/)*([\w.-]+)(?=[:@\"'\s]|$)", re.MULTILINE)
+_SWIFT: Final = re.compile(r"\.package\s*\([^()]*url:\s*\"[^\"]*/([\w.-]+?)(?:\.git)?\"")
+_IMAGE: Final = re.compile(r"^[ \t]+image:[ \t]*[\"']?(?:[\w.:-]+/)*([\w.-]+)(?=[:@\"'\s]|$)", re.MULTILINE)
 _YAML_KEY: Final = re.compile(r"^  ([A-Za-z_][\w-]*):", re.MULTILINE)
 
 _EXTRA_WORDS: Final = frozenset({"extra", "extras", "optional"})
@@ -119,7 +120,7 @@ def _deno(text: str) -> Declaration:
 
 
 def _cargo(text: str) -> Declaration:
-    data = tomllib.loads(text)
+    data = read_toml(text)
     tables = [data, data.get("workspace", {}), *data.get("target", {}).values()]
     fields = ("dependencies", "dev-dependencies", "build-dependencies")
     return Declaration(
@@ -142,7 +143,10 @@ def _composer(text: str) -> Declaration:
 
 def _pom(text: str) -> Declaration:
     names = []
-    for block in _MAVEN.findall(text):
+    for rest in text.split("<dependency>")[1:]:
+        block, end, _ = rest.partition("</dependency>")
+        if not end:
+            continue
         tags = dict(_TAG.findall(block))
         names.append(f"{tags.get('groupId', '')}:{tags.get('artifactId', '')}")
     return Declaration(names=names)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import ast
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from configparser import Error as ConfigError
 from configparser import RawConfigParser
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from hexad.core.arguments import read_toml
 from hexad.layers.project.commands import commands_in
 
 _REQUIREMENT: Final = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
-_HOOK: Final = re.compile(r"^\s*(?:-\s*)?id:\s*['\"]?([\w-]+)", re.MULTILINE)
+_HOOK: Final = re.compile(r"^[ \t]*(?:-[ \t]*)?id:[ \t]*['\"]?([\w-]+)", re.MULTILINE)
 _FACTOR: Final = re.compile(r"^[\w,!{}.*-]+:\s+")
-_COMPILED: Final = re.compile(r"#.*\b(?:pip-compile|uv pip compile)\b")
+_COMPILED: Final = re.compile(r"\b(?:pip-compile|uv pip compile)\b")
+_GAP: Final = re.compile(r"(?<=\S)[^\S\n]{2,}")
+"""Blanks inside a line: the standard library's reader tries to split it at each, and again from each."""
 _DIRECT: Final = re.compile(r"-r\s|pyproject\.toml|setup\.(?:py|cfg)|\.in\b")
 _TOOL_OF_SECTION: Final[Mapping[str, str]] = {"nosetests": "nose", "sphinx": "sphinx"}
 _INSTALL: Final = frozenset({"install", "conda_install", "run_install"})
@@ -45,7 +47,7 @@ def _names(requirements: Iterable[object]) -> list[str]:
 
 def read_pyproject(text: str) -> Declaration:
     """Read PEP 621 and PEP 735, the tables of Poetry, uv, PDM and Hatch, and which tools have a table."""
-    data = tomllib.loads(text)
+    data = read_toml(text)
     project, tool = data.get("project", {}), data.get("tool", {})
     poetry, pdm, hatch = tool.get("poetry", {}), tool.get("pdm", {}), tool.get("hatch", {})
     needed = dict.fromkeys(_names(project.get("dependencies", [])), True)
@@ -114,20 +116,20 @@ def _strings(value: object) -> Iterator[str]:
 
 def read_tox_toml(text: str) -> Declaration:
     """Read the environments of a `tox.toml`."""
-    return Declaration(development=[*_tox_table(tomllib.loads(text))])
+    return Declaration(development=[*_tox_table(read_toml(text))])
 
 
 def read_requirements(text: str) -> Declaration:
     """Read a requirements file; of what a tool wrote from another list, what nobody asked for is left out."""
     lines = text.splitlines()
-    if any(_COMPILED.search(line) for line in lines[:10]):
+    if any(_COMPILED.search(line.partition("#")[2]) for line in lines[:10]):
         lines = list(_direct(lines))
     return Declaration(names=_names(line for line in lines if line.strip() and line.lstrip()[0] not in "#-"))
 
 
 def read_pipfile(text: str) -> Declaration:
     """Read both lists of a `Pipfile`."""
-    data = tomllib.loads(text)
+    data = read_toml(text)
     return Declaration(names=data.get("packages", {}), development=data.get("dev-packages", {}), data=data)
 
 
@@ -167,7 +169,7 @@ def read_setup_cfg(text: str) -> Declaration:
 def _ini(text: str) -> RawConfigParser:
     config = RawConfigParser(strict=False, allow_no_value=True)
     try:
-        config.read_string(text)
+        config.read_string(_GAP.sub(" ", text))
     except ConfigError as error:
         raise ValueError(str(error)) from error
     return config
@@ -235,6 +237,8 @@ def _tree(text: str) -> ast.Module:
         return ast.parse(text)
     except SyntaxError as error:
         raise ValueError(str(error)) from error
+    except MemoryError as error:  # what the parser says of expressions nested deeper than it goes
+        raise ValueError("it is nested too deeply") from error
 
 
 def _called(call: ast.Call) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final
 
+from hexad.core.arguments import read_toml
 from hexad.ingest.sources.timestamps import read_time
 
 _LINES_LIMIT: Final = 200
@@ -50,8 +50,8 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter | None:
 
 def _toml(body: Sequence[str]) -> _Fields | None:
     try:
-        return tomllib.loads("\n".join(body))
-    except (tomllib.TOMLDecodeError, RecursionError):
+        return read_toml("\n".join(body))
+    except ValueError:
         return None
 
 

@@ -104,7 +104,14 @@ def test_front_matter_gives_title_time_and_tags(front):
 
 
 @pytest.mark.parametrize(
-    "text", ["---\nno field here\n---\n# A\n", "---\nnever: closed\n# A\n", "+++\n= broken\n+++\n# A\n"]
+    "text",
+    [
+        "---\nno field here\n---\n# A\n",
+        "---\nnever: closed\n# A\n",
+        "+++\n= broken\n+++\n# A\n",
+        "+++\nn = " + "9" * 5_000 + "\n+++\n# A\n",
+        "+++\n" + "a." * 100_000 + "a = 1\n+++\n# A\n",
+    ],
 )
 def test_what_only_begins_like_front_matter_is_text(text):
     parsed = parse_markdown(text)
