@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -16,6 +17,7 @@ import hexad
 from hexad import Hexad
 from hexad.audit import check_export
 from hexad.audit.archive_file import FORM, LINE_BYTES_LIMIT, ArchiveFile
+from hexad.interfaces.hooks.payload import HookPayload
 from hexad.spaces.files.fields import TAGS_LIMIT
 from hexad.spaces.files.reader import BYTES_A_CONTAINER, CONTAINERS_FREE, LONGEST_TEXT_BYTES, load_json
 from opener import Opener
@@ -70,6 +72,78 @@ def test_manifests_that_are_no_files_say_nothing(project: Path, pipe: Path, name
     with hexad.open(project, embedder=None, background=False) as hx:
         hx.project.detect()
         hx.session.start(task="Look around")
+
+
+CALLS: dict[str, Callable[[Hexad, Path], object]] = {
+    **READERS,
+    "export that is checked": lambda hx, path: hx.spaces.verify(path),
+    "ingest": lambda hx, path: hx.ingest(path),
+    "queue": lambda hx, path: hx.enqueue(path),
+    "watched folder": lambda hx, path: hx.watch(path, stop=lambda: True),
+    "export that is written": lambda hx, path: hx.write_export(path, force=True),
+    "decrypted file": lambda hx, path: list(hx.decrypted(path)),
+    "detected folder": lambda hx, path: hx.project.detect(path),
+    "code": lambda hx, path: hx.graph.index(path),
+    "folder of a session": lambda hx, path: hx.session.start(task="x", folder=path),
+    "token": lambda _, path: hexad.connect("http://127.0.0.1:1", token=path),
+    "certificate": lambda _, path: hexad.connect("https://127.0.0.1:1", token="x", certificate=path),
+    "key file": lambda _, path: hexad.open(path.parent, key=path, embedder=None, background=False),
+    "key file of the user": lambda _, path: hexad.encrypt(path.parent, key=path, user=True),
+}
+"""Calls that take a file or a folder."""
+
+
+def no_file(folder: Path, what: str) -> Path:
+    path = folder / "given"
+    if what == "pipe":
+        os.mkfifo(path)
+    elif what in ("device", "loop", "nowhere"):
+        path.symlink_to({"device": "/dev/zero", "loop": path, "nowhere": folder / "nothing"}[what])
+    return {
+        "long name": folder / ("n" * 300), "nul": Path(f"{folder}/a\0b"), "below a file": Path(__file__) / "given"
+    }.get(what, path)  # fmt: skip
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("what", ["pipe", "device", "loop", "long name", "nul", "below a file"])
+@pytest.mark.parametrize("call", CALLS)
+def test_what_is_no_file_is_refused_in_hexads_words(hx: Hexad, tmp_path: Path, call: str, what: str) -> None:
+    (tmp_path / "there").mkdir()
+    path = no_file(tmp_path / "there", what)
+    with contextlib.suppress(hexad.HexadError):
+        CALLS[call](hx, path)
+        assert call in ("queue",)  # what waits there is looked at when its turn comes
+    assert "pipe" != what or path.is_fifo()
+    assert Path("/dev/zero").is_char_device()
+
+
+@pytest.mark.parametrize("gitdir", ["loop", "a\0b", "../nowhere", "/dev/zero"])
+def test_a_git_file_that_leads_nowhere_is_no_repository(project: Path, gitdir: str) -> None:
+    (project / "loop").symlink_to("loop")
+    (project / ".git").write_text(f"gitdir: {gitdir}\n")
+    with hexad.open(project, embedder=None, background=False) as hx:
+        assert str(project) == hx.session.place(project).repository
+        hx.ingest(project)
+
+
+@pytest.mark.timeout(120)
+def test_a_transcript_that_is_a_pipe_is_not_waited_for(pipe: Path) -> None:
+    assert [] == HookPayload({"transcript_path": str(pipe)}).turns()
+
+
+@pytest.mark.timeout(120)
+def test_a_token_of_nothing_but_zeros_is_none(tmp_path: Path) -> None:
+    (tmp_path / "token").write_bytes(bytes(64))
+    with pytest.raises(hexad.InvalidInput, match="token cannot be used"):
+        hexad.connect("http://127.0.0.1:1", token=tmp_path / "token")
+
+
+@pytest.mark.timeout(120)
+def test_what_does_not_begin_as_an_archive_is_not_read_on(tmp_path: Path) -> None:
+    with (tmp_path / "huge").open("wb") as huge:
+        huge.truncate(1 << 42)
+    with pytest.raises(hexad.IntegrityError):
+        ArchiveFile(tmp_path / "huge")
 
 
 @pytest.mark.parametrize("reader", READERS)

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hexad.audit.checkpoint import HASH_BYTES, Checkpoint, Frontier, Verifier, leaf_hash, read_signed
 from hexad.audit.values import GENESIS, Archive
+from hexad.core.arguments import parse_path
 from hexad.database import files
 from hexad.database.encryption import cipher as crypto
 from hexad.errors import HexadError, IntegrityError, LimitExceeded, NotFound
@@ -105,7 +106,7 @@ class ArchiveFile:
 
     def __init__(self, path: Path, *, ciphers: Sequence[crypto.FileCipher] = ()) -> None:
         """Open the archive at `path`; one of `ciphers` opens a sealed one. Raises `NotFound` where there is none."""
-        self.path, self._ciphers = path, ciphers
+        self.path, self._ciphers = parse_path(path, "path"), ciphers
         if not path.is_file():
             raise NotFound(f"There is no archive at {path}.")
         self.sha256 = self._check_signature()
@@ -218,13 +219,14 @@ class ArchiveFile:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
         digest, signed, held = hashlib.sha256(), hashlib.sha256(), b""
+        first = next(self._read_lines(), b"")  # what does not begin as an archive is not read on
         for piece in self._plain():
             digest.update(piece)
             held += piece
             signed.update(held[:-_SIGNATURE_BYTES])
             held = held[-_SIGNATURE_BYTES:]
         try:
-            header = json.loads(next(self._read_lines(), b""))
+            header = json.loads(first)
             self._signed_by = Verifier.parse(header["key"]).public_key
             Ed25519PublicKey.from_public_bytes(self._signed_by).verify(held, _SIGNED + signed.digest())
         except LimitExceeded:

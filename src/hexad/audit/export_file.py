@@ -25,7 +25,7 @@ from hexad.audit.checkpoint import (
 from hexad.audit.ledger import Ledger
 from hexad.audit.reviewers import ADDED, without_secrets
 from hexad.audit.values import AuditRecord, IncidentExport, LedgerExport
-from hexad.core.arguments import read_regular
+from hexad.core.arguments import parse_path, read_regular
 from hexad.core.json_types import JSONValue
 from hexad.database import files
 from hexad.errors import HexadError, IntegrityError, InvalidInput, LimitExceeded, NotFound
@@ -176,7 +176,7 @@ class _Checked:
     values: dict[str, Any]
 
     def __init__(self, path: Path, form: str, what: str, verifiers: Sequence[str]) -> None:
-        self._path, self._what = path, what
+        self._path, self._what = parse_path(path, "path"), what
         if not path.is_file():
             raise NotFound(f"There is no {what} at {path}.")
         with files.operation("read", path, "read"):

@@ -15,7 +15,7 @@ from hexad.client.proxies import CurrentSessions, facade_class
 from hexad.client.verbs import ROOT, Verb, parameters_of
 from hexad.client.wire import MEDIA_TYPE, decode
 from hexad.config import connection_token
-from hexad.core.arguments import parse_path, quoted
+from hexad.core.arguments import parse_path, quoted, read_regular
 from hexad.core.json_types import JSONValue
 from hexad.engine import Hexad
 from hexad.errors import HexadError, InvalidInput, NotFound, ServerUnreachable
@@ -99,6 +99,11 @@ class Address:
 
 def _trusting(certificate: Path) -> ssl.SSLContext:
     """Return what trusts a certificate, and whatever it has signed; raises `InvalidInput` for what is none."""
+    if certificate.exists() and not certificate.is_file():  # a pipe would be waited for
+        raise InvalidInput(
+            f"certificate = {str(certificate)!r} is a folder, a pipe or a device; give a file in PEM form.",
+            argument="certificate",
+        )
     try:
         return ssl.create_default_context(cafile=str(certificate))
     except OSError as error:  # which the errors of `ssl` are too
@@ -120,15 +125,16 @@ def read_token(token: str | Path | None) -> str:
         )
     if isinstance(token, Path):
         token = _content(token)
-    if not isinstance(token, str) or not token.strip() or not token.strip().isascii():
+    if not isinstance(token, str) or not (
+        token.strip().isascii() and token.strip().isprintable() and token.strip()
+    ):
         raise InvalidInput("token cannot be used; give what `hexad serve token add` shows.", argument="token")
     return token.strip()
 
 
 def _content(file: Path) -> str:
     try:
-        with parse_path(file, "token").open("rb") as stream:
-            return stream.read(_TOKEN_BYTES).decode("ascii", "replace")
+        return read_regular(parse_path(file, "token"), limit=_TOKEN_BYTES).decode("ascii", "replace")
     except FileNotFoundError as error:
         raise NotFound(
             f"There is no file {str(file)!r}; `hexad serve` makes it when it first starts."

@@ -164,7 +164,7 @@ def read_regular(path: Path, *, limit: int) -> bytes:
     with os.fdopen(fd, "rb") as file:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise InvalidInput(f"{path} is a folder, a pipe or a device; give a file.")
-        return file.read(limit + 1)
+        return file.read(limit + 1) or b""  # of some files below /proc nothing comes, and not even that
 
 
 _KEY_PARTS: Final = 64

@@ -41,7 +41,9 @@ _LOCKED = "If it was encrypted, its encryption.json belongs beside it."
 _Call = TypeVar("_Call", bound=Callable[..., Any])
 _Kind = TypeVar("_Kind", bound=type)
 _DATABASE: Final = Path("memory.db")
-_SYSTEM: Final = (OSError, apsw.Error)
+_SYSTEM: Final = (OSError, apsw.Error, RuntimeError)
+_LOOP: Final = "Symlink loop"
+"""Begins what `Path.resolve` raises as a `RuntimeError` before Python 3.13."""
 _PACKAGE: Final = __name__.partition(".")[0]
 
 
@@ -172,12 +174,19 @@ def all_failures_translated(kind: _Kind) -> _Kind:
     return kind
 
 
-def _in_our_words(error: OSError | apsw.Error) -> HexadError | None:
+def _in_our_words(error: OSError | apsw.Error | RuntimeError) -> HexadError | None:
     """Return the error of Hexad for one of the system; None where the error is the caller's own."""
     if isinstance(error, apsw.Error):
         return translated_error(error, _DATABASE)
     if isinstance(error, HexadError) or not _is_ours(error.__traceback__):
         return None
+    if isinstance(error, RuntimeError):
+        is_loop = str(error).startswith(_LOOP)
+        return (
+            InvalidInput(f"{error}: a link leads back to itself; give the file or folder.")
+            if is_loop
+            else None
+        )
     return files.failure("use", Path(error.filename or "a file of the store"), error)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
+from hexad.core.arguments import parse_path
 from hexad.core.clock import Clock
 from hexad.core.json_types import JSONValue
 from hexad.errors import AccessDenied, HexadError, InvalidInput, NotFound
@@ -45,7 +46,7 @@ class QueueRunner:
         roles = self._stores.roles
         limits: dict[str, JSONValue] = {} if roles is None else {"roles": list(roles)}
         # Whoever runs the queue has another current folder: a path is kept whole.
-        path = Path(source)
+        path = parse_path(source, "source") if isinstance(source, Path) else Path(source)
         name = str(path.resolve()) if isinstance(source, Path) or path.exists() else source
         self._stores.queue.put(name, {"space": space, "tags": list(tags), **limits}, at=self._clock.now())
 

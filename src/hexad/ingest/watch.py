@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import Event
 from typing import Final
 
+from hexad.core.arguments import parse_path
 from hexad.errors import NotFound
 from hexad.ingest.queue import QueueRunner
 from hexad.ingest.report import IngestReport
@@ -44,7 +45,7 @@ class Watcher:
         on_report: Callable[[IngestReport], None] | None,
     ) -> None:
         """Ingest `source` now and after every change, until `stop()`. Raises `NotFound` for no such folder."""
-        folder, pattern = split_glob(source)
+        folder, pattern = split_glob(parse_path(source, "source"))
         if not folder.is_dir():
             raise NotFound(f"There is no folder {str(folder)!r} to watch; check the path.")
         matches = partial(path_matches, pattern=pattern) if pattern else None

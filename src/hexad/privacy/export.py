@@ -119,6 +119,8 @@ class Exporter:
 
         if path.is_dir():
             raise InvalidInput(f"{path} is a folder; give a file in it.")
+        if path.exists() and not path.is_file():
+            raise InvalidInput(f"{path} is a pipe or a device; give a file.")
         may_replace()
         if not path.parent.is_dir():
             raise InvalidInput(f"{path} cannot be written; give a file in a folder that is there.")

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final
 
+from hexad.core.arguments import parse_path
 from hexad.core.clock import SystemClock
 from hexad.database import files
 from hexad.database.encryption.cipher import KEY_BYTES
@@ -142,7 +143,7 @@ class KeyGiven:
                 )
             return cls(key=bytes(key), explicit=True)
         if isinstance(key, Path):
-            return cls(key_file=key, explicit=True)
+            return cls(key_file=parse_path(key, "key"), explicit=True)
         if isinstance(key, str):
             return cls(passphrase=key, explicit=True)
         raise InvalidInput(f"key is {type(key).__name__}; give 32 bytes, a passphrase as text, or a Path.")

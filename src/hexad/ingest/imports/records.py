@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -41,7 +42,7 @@ def refuse(path: Path, format: str, seen: str) -> NoReturn:
 
 def leads_out(path: Path, folder: Path) -> bool:
     """Whether a file of a folder is a link to something outside of it, which nobody named."""
-    return not path.resolve().is_relative_to(folder.resolve())
+    return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
 def json_lines(path: Path) -> Iterator[tuple[str, object] | Skip]:

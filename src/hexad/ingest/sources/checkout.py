@@ -84,11 +84,16 @@ def _git_folder(entry: Path) -> tuple[Path, Path] | None:
         text = _read(entry)
         if not text.startswith("gitdir:"):
             return None
-        git = (entry.parent / text.removeprefix("gitdir:").strip()).resolve()
+        git = Path(os.path.realpath(entry.parent / _name(text.removeprefix("gitdir:"))))
     if not (git / "HEAD").is_file():
         return None
-    shared = _read(git / "commondir")
-    return git, (git / shared).resolve() if shared else git
+    shared = _name(_read(git / "commondir"))
+    return git, Path(os.path.realpath(git / shared)) if shared else git
+
+
+def _name(text: str) -> str:
+    """Return the name of a folder as a file has it; nothing where no folder can be called so."""
+    return "" if "\0" in text else text.strip()
 
 
 def _branch(head: Path, worktree: Path) -> str | None:

@@ -21,6 +21,11 @@ _NOT_SAID: Final = ("<", "[Request interrupted", "Caveat:", "This session is bei
 """How texts begin that a client puts into a user's mouth."""
 
 
+def _without_waiting(path: str, flags: int) -> int:
+    """Open a file for a hook, which a client waits for; a pipe would wait for who writes to it."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
 @dataclass(frozen=True, slots=True)
 class HookPayload:
     """The JSON object that a hook is given; what it lacks is empty."""
@@ -64,7 +69,7 @@ class HookPayload:
         if not path or "\0" in path:
             return []
         try:
-            with Path(path).expanduser().open("rb") as file:
+            with open(Path(path).expanduser(), "rb", opener=_without_waiting) as file:
                 size = os.fstat(file.fileno()).st_size
                 file.seek(max(0, size - _TRANSCRIPT_BYTES))
                 lines = file.read(_TRANSCRIPT_BYTES).split(b"\n")

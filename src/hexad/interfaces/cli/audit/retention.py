@@ -165,6 +165,8 @@ def inspect(*, file: Path, keys: tuple[str, ...], ledger: Path | None) -> None:
     Its signature, every record, and that all of them are in the tree of its checkpoint; needs no ledger and no
     credential, but for an archive that is sealed, as those of encrypted stores are. Exit code 5 when it is not whole.
     """
+    if not file.is_file():
+        raise hexad.NotFound(f"There is no archive at {file}.")
     with file.open("rb") as opened:
         start = opened.read(len(FORM))
     if start.startswith(b"{") and form_of(file) == OF_QUESTION:

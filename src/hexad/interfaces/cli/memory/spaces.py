@@ -16,6 +16,7 @@ from hexad.interfaces.cli.app.base import (
     confirm,
     note,
     parse_object,
+    read_bounded,
     state,
 )
 from hexad.interfaces.cli.output.progress import meter
@@ -312,7 +313,8 @@ def _whole(text: str | None, file: Path | None) -> Mapping[str, Any] | None:
     if text is not None:
         raise click.UsageError("--set and --file both replace the whole policy; give one of them.")
     try:
-        return parse_object(file.read_text(encoding="utf-8"), "--file")
+        with file.open("rb") as stream:
+            return parse_object(read_bounded(stream, repr(str(file))).decode("utf-8"), "--file")
     except (OSError, UnicodeDecodeError) as error:
         raise click.BadParameter(f"{str(file)!r} cannot be read: {error}.", param_hint="--file") from error
 
