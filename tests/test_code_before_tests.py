@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hexad import Hexad
+from hexad.search.recall.code_ranking import asks_of_changes
 from test_code_graph import write
 
 SHOP = {
@@ -36,6 +37,46 @@ def _first(shop: Hexad, question: str) -> str | None:
 )
 def test_tests_and_changelogs_come_first_where_they_are_asked_for(shop, question, first):
     assert first == _first(shop, question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "release a lock",
+        "go to the previous page",
+        "the version of the protocol that a server speaks",
+        "run the migrations of a database",
+        "what is used to verify a token",
+        "change the owner of a file",
+        "seconds since the epoch",
+        "fit a linear regression",
+        "free a buffer that is no longer needed",
+        "upgrade the connection to a websocket",
+        "why did the request fail?",
+    ],
+)
+def test_a_question_about_an_interface_is_none_about_changes(question):
+    assert not asks_of_changes(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "why was the lock removed?",
+        "did the default timeout change?",
+        "what's new?",
+        "breaking changes of the last year",
+        "is the json module deprecated?",
+        "since when does the client follow redirects?",
+        "why does get no longer accept a list?",
+        "how did cookies work before the rewrite?",
+        "what is different in older versions?",
+        "it used to return a list",
+        "what do I do after upgrading?",
+    ],
+)
+def test_a_question_about_what_became_of_something_is_one_about_changes(question):
+    assert asks_of_changes(question)
 
 
 def test_why_says_what_a_test_lost_and_parts_still_sum_to_the_score(shop):

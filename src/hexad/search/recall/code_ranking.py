@@ -19,8 +19,30 @@ from hexad.text.paths import is_changelog_path, is_test_path
 CODE: Final = "code"
 CHANGELOG: Final = "log"
 _OF_CHANGES: Final = re.compile(
-    r"\b(?:chang(?:e|es|ed|elogs?)|releas\w*|versions?|deprecat\w*|introduc\w*|new in|upgrad\w*|migrat\w*|since"
-    r"|previous\w*|former\w*|used to|any ?more|no longer|history|regression)\b",
+    # What only changes have.
+    r"\bchange ?logs?\b|\brelease notes?\b|\bwhat(?:'s| is| are) new\b|\bnew in\b"
+    r"|\b(?:breaking|incompatible) changes?\b|\b(?:last|latest|newest|recent) changes\b|\bany changes (?:in|to)\b"
+    r"|^\W*(?:is|are) there\b.*\bchanges\b|\bhistory of\b.{0,120}\bchang|\b(?:change|version|release|commit) history\b"
+    r"|\b(?:upgrade|upgrading|migration) (?:guide|path|notes?)\b|\bregressions? (?:in|since|after)\b"
+    # A question in the past: how something has become what it is. What failed is asked of what there is.
+    r"|^\W*(?:(?:in|since|by|with) )?(?:(?:what|which|when|why|how|who)\b(?: [\w'.-]+){0,4}? )?"
+    r"(?:did|was|were|has|have|had)(?:n't)?\b(?!.*\b(?:fail|crash|hang|hung))"
+    r"|\bwhat (?:else )?(?:changed|replaced|broke)\b|^\W*(?:which|what) (?:commit|change|update)\b"
+    r"|\bwhich (?:release|version) (?:first|\w+ed|broke)\b"
+    r"|\bwhen will\b.{0,120}\b(?:remov|dropp|deprecat|releas)ed\b"
+    # Releases that something was in, or came with.
+    r"|\b(?:in|since|until|before|after|from|between|with) (?:the |an? |all )?"
+    r"(?:previous|former|earlier|old|older|last|latest|next|new|newer|newest|recent|which|what)(?: \w+){0,2}"
+    r" (?:releases?|versions?|updates?|upgrades?)\b"
+    r"|\bbetween (?:\w+ )?(?:releases|versions)\b|\bsince (?:when|which|what|version|release|v?\d)\b"
+    r"|\b(?:when|after|before|since|while)(?: \w+)? (?:upgrading|upgraded)\b"
+    r"|\b(?:upgrad|migrat)(?:e|es|ed|ing|ion)\b(?: \w+){0,2} (?:from|off) (?:the |an? )?"
+    r"(?:old|older|previous|former|earlier)\b"
+    # What is said of something that changed.
+    r"|\b(?:is|are|was|were|been|got|gets?)\b(?: [\w'.]+){0,4}? deprecated\b"
+    r"|^\W*(?:why|since when|how come)\b.*\b(?:no longer|any ?more|stop(?:s|ped)?)\b|\bstopped \w+ing\b"
+    r"|\b(?:\w+n't|not|cannot)\b.{0,120}\bany ?more\b|\bno longer (?!exists?\b)\w+s\b"
+    r"|\b(?:it|this|that|they|there|what|which|we) used to\b|\bused to (?:be|have|happen|work|behave)\b",
     re.IGNORECASE,
 )
 _OF_TESTS: Final = re.compile(r"\b(?:un)?tests?(?:ed|ing|s)?\b|\btest_", re.IGNORECASE)
@@ -40,6 +62,8 @@ def asks_of_changes(question: str) -> bool:
     """Whether a question is about what became of something, which a changelog tells, and not about how it is.
 
     >>> asks_of_changes("what changed in 8.2?"), asks_of_changes("how is the total computed?")
+    (True, False)
+    >>> asks_of_changes("why was the lock removed?"), asks_of_changes("release the lock of the previous page")
     (True, False)
     """
     return _OF_CHANGES.search(question) is not None or any(map(is_joined_numbers, exact_tokens(question)))
