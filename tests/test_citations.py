@@ -85,6 +85,15 @@ def test_what_stands_as_it_was_is_verified(project: Path, cited: str, place: str
     assert "motor" not in str(memory.to_dict()["citations"])  # hashes alone
 
 
+def test_empty_lines_at_the_end_of_a_file_may_be_cited_with_those_before(project: Path) -> None:
+    (project / "ends.md").write_text("# Gates\n\nThey open slowly.\n\n\n")
+    remember(project, "ends.md:1-5")
+    assert state_of(project) == (CitationState.VERIFIED, "ends.md:1-3")
+
+    (project / "ends.md").write_text("# Gates\n\nThey open slowly.\n")
+    assert state_of(project) == (CitationState.VERIFIED, "ends.md:1-3")
+
+
 @pytest.mark.parametrize(
     ("cited", "edit", "state", "place"),
     [
@@ -196,9 +205,12 @@ def test_the_audit_of_memories_lists_what_the_code_has_outgrown(project: Path, r
         (".hexad/keys.json", "or in the store"),
         ("", "names no file"),
         ("src", "no such text file"),
+        ("ends.md:6", "has 5 lines"),
+        ("ends.md:4-5", "from there on its lines are empty"),
     ],
 )
 def test_what_is_not_there_cannot_be_cited_and_nothing_is_stored(project: Path, cited: str, why: str) -> None:
+    (project / "ends.md").write_text("# Gates\n\nThey open slowly.\n\n\n")
     with hexad.open(project, embedder=None, background=False) as hx:
         with pytest.raises(InvalidInput, match=why):
             hx.remember("A gate opens slowly.", cites=[cited, "src/gate.py"])

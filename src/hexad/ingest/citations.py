@@ -147,9 +147,12 @@ class Citations:
                 raise _bad(text, f"it has more than {LINES_MOST:,} lines; cite a part of it")
         elif citation.lines is not None:
             first, last = _range(citation.lines)
-            if last > len(file.lines):
-                raise _bad(text, f"{citation.path} has {len(file.lines):,} lines")
-            span = (first - 1, last)
+            count = len(file.text.removesuffix("\n").split("\n"))
+            if last > count:
+                raise _bad(text, f"{citation.path} has {count:,} lines")
+            span = (first - 1, min(last, len(file.lines)))  # of empty lines at the end nothing is kept
+            if span[0] >= span[1]:
+                raise _bad(text, "from there on its lines are empty")
         return replace(
             citation,
             path=place.relative_to(self._root).as_posix(),
