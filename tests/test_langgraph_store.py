@@ -312,3 +312,23 @@ def test_a_value_that_is_no_json_is_named_by_its_key(store: HexadStore, odd: obj
     with pytest.raises(hexad.InvalidInput, match=r"The value of key 'tide' is no JSON: "):
         store.put(("town",), "tide", {"a": odd})
     assert store.get(("town",), "tide") is None
+
+
+def test_an_item_is_about_the_person_that_its_namespace_names_at_the_place_that_was_given(hx: Hexad) -> None:
+    store = HexadStore(hx, user_at=1, ttl={"default_ttl": 60, "refresh_on_read": True})
+    store.put(("users", "ada", "food"), "diet", {"text": "No peanuts."})
+    store.put(("users",), "count", {"text": "Two of them."})
+    store.get(("users", "ada", "food"), "diet")
+
+    about = {memory.raw: memory.data_subjects for memory in hx.memories()}
+    assert {"text: No peanuts.": ("ada",), "text: Two of them.": ()} == about
+    for wrong in (-1, True, "users", 1.0):
+        with pytest.raises(hexad.InvalidInput, match="user_at"):
+            HexadStore(hx, user_at=cast(Any, wrong))
+
+
+def test_an_item_of_an_older_store_is_about_its_person_when_it_is_put_again(hx: Hexad) -> None:
+    HexadStore(hx).put(("users", "ada"), "diet", {"text": "No peanuts."})
+    HexadStore(hx, user_at=1).put(("users", "ada"), "diet", {"text": "No peanuts."})
+
+    assert [("ada",)] == [memory.data_subjects for memory in hx.memories()]

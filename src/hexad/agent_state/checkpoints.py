@@ -381,24 +381,28 @@ def _remove_threads(con: Connection, where: str, params: dict[str, SQLValue]) ->
     return count, size
 
 
-_ERASED: Final = """
+USER_OF: Final = "CAST(c.metadata ->> '$.user_id' AS TEXT)"
+"""Whose data a checkpoint says it is: LangGraph stores what else a run is configured with in its metadata."""
+_ERASED: Final = f"""
  (:everything OR ((:session IS NULL OR id = :session)
    AND (:subject IS NULL OR id IN (SELECT s.id FROM session_subjects u JOIN sessions s ON s.no = u.session_no
-                                   WHERE u.subject = :subject))
+                                   WHERE u.subject = :subject)
+        OR no IN (SELECT c.thread_no FROM checkpoints c WHERE {USER_OF} = :subject))
    AND (:before IS NULL OR updated_at < :before)))
  AND (created_at <= :at OR created_at > :now)
 """
-"""What was begun since an erasure that was interrupted stays; what is dated ahead of the clock was begun before."""
+"""Whose data a thread is says the recorded session of its name, and the `user_id` with which its graph was run.
+What was begun since an erasure that was interrupted stays; what is dated ahead of the clock was begun before."""
 
 
 class CheckpointEraser:
-    """Erases threads of a session, of recorded sessions about a person, not touched since a moment, or all."""
+    """Erases threads of a session, about a person, not touched since a moment, or all."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
     def erase(self, selection: Selection, book: ErasureBook) -> None:
-        """Remove them and note how many checkpoints went. Whose data a thread holds its session says."""
+        """Remove them and note how many checkpoints went."""
         given = set(selection.to_dict())
         if not selection.project and (
             Realm.STREAM not in selection.realms or not given <= {"session", "subject", "before"}

@@ -7,6 +7,7 @@ from typing import Final
 from hexad.agent_state.checkpoints import (
     CHECKPOINT_PROMISES,
     CHECKPOINTS_DDL,
+    USER_OF,
     CheckpointEraser,
     Checkpoints,
     check_checkpoints,
@@ -14,7 +15,8 @@ from hexad.agent_state.checkpoints import (
 from hexad.agent_state.key_values import KEY_VALUES_DDL, KeyValueEraser
 from hexad.database.component import OF_SESSIONS, Component, ExportSection, script
 
-_OF_THREAD: Final = OF_SESSIONS.format("t.id")
+_OF_USER: Final = f"t.no IN (SELECT c.thread_no FROM checkpoints c WHERE {USER_OF} = :subject)"
+_OF_THREAD: Final = f"({OF_SESSIONS.format('t.id')} OR {_OF_USER})"
 
 _EXPORT: Final = (
     ExportSection(
@@ -79,6 +81,7 @@ COMPONENT: Final = Component(
     checks=(check_checkpoints,),
     erasers=(CheckpointEraser, KeyValueEraser),
     export=_EXPORT,
+    subjects=(f"SELECT DISTINCT {USER_OF} FROM checkpoints c WHERE c.metadata ->> '$.user_id' IS NOT NULL",),
     session_looks=(lambda db, session: Checkpoints(db).has(session),),
 )
 """A wipe of the project is an erasure of it, which the erasers do."""

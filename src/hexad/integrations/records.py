@@ -40,6 +40,8 @@ class FrameworkRecord:
     place: Sequence[str]
     content: Mapping[str, JSONValue]
     valid_to: datetime | None = None
+    about: str | None = None
+    """Whose data it is."""
 
 
 class Records:
@@ -82,6 +84,7 @@ class Records:
                 path=path_of(record.place),
                 trust=self._trust,
                 valid_to=record.valid_to,
+                data_subjects=None if record.about is None else (record.about,),
                 metadata={self._field: dict(record.content)},
             )
             for record in records

@@ -61,15 +61,15 @@ class ErasedMemories:
 
     def texts_beside(
         self, subject: str, like: str, *, space: str | None
-    ) -> Iterator[tuple[int, str, str, str]]:
-        """Yield row, id, path and text of memories that are not about a person and are `like` a pattern, as SQL has it.
+    ) -> Iterator[tuple[int, str, str, str, str]]:
+        """Yield row, id, path, text and space of memories that are not about a person and name them, it seems.
 
-        Whatever their status; of one space, where it is given.
+        These are `like` a pattern, as SQL has it, or in a space that is called as the person. Whatever their status; of one space, where it is given.
         """
         seen, roles = seen_sql("m", self._roles)
         rows = self._db.query(
-            "SELECT m.no, m.id, m.path, m.raw FROM memories m JOIN spaces s ON s.no = m.space_no"
-            " WHERE (m.raw LIKE ?1 OR m.path LIKE ?1) AND (?3 IS NULL OR s.name = ?3)"
+            "SELECT m.no, m.id, m.path, m.raw, s.name FROM memories m JOIN spaces s ON s.no = m.space_no"
+            " WHERE (m.raw LIKE ?1 OR m.path LIKE ?1 OR s.name = ?2) AND (?3 IS NULL OR s.name = ?3)"
             " AND NOT EXISTS (SELECT 1 FROM json_each(m.data_subjects) WHERE value = ?2)"
             f"{seen} ORDER BY m.no",
             (like, subject, space, *roles),

@@ -111,8 +111,9 @@ def _named(
     rows: ErasedMemories, selection: Selection, name: re.Pattern[str], without: set[int]
 ) -> Iterator[Mention]:
     subject = selection.subject or ""
-    for no, memory_id, path, text in rows.texts_beside(subject, _like(subject), space=selection.space):
-        if no not in without and (name.search(nfkc(text)) or name.search(nfkc(path))):
+    for no, memory_id, path, text, space in rows.texts_beside(subject, _like(subject), space=selection.space):
+        named = space == subject or name.search(nfkc(text)) or name.search(nfkc(path))
+        if no not in without and named:
             yield Mention(memory_id=memory_id, text=safe_line(text, _SHOWN))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from asyncio import to_thread
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final, cast
 
@@ -24,7 +25,7 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from hexad.core.arguments import is_number, is_whole, parse_text, quoted, value_list
+from hexad.core.arguments import is_number, is_whole, parse_name, parse_text, quoted, value_list
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.engine import Hexad
@@ -45,13 +46,15 @@ class HexadStore(BaseStore):
     Items lie in `space`, at the path of their namespace and key. `fields` are the parts of a value that searches
     read, as paths (`$` is all of it); `ttl` sets LangGraph's configuration of lifetimes. `trust` says who vouches for
     what is put: user, agent, tool, web or unknown. Searches use the embedder of the store.
+    `user_at` says which part of a namespace names the person that its items are about, 1 of `("users", "ada")`:
+    `hx.forget(subject="ada", purge=True)` then takes them. A namespace that is shorter is about nobody.
 
     Secrets are taken out of values before they are stored. A deleted or expired item is archived:
     `hx.forget(id, purge=True)` or the policy of the space removes it for good.
     """
 
     supports_ttl = True
-    __slots__ = ("_fields", "_records", "ttl_config")
+    __slots__ = ("_fields", "_records", "_user_at", "ttl_config")
 
     def __init__(
         self,
@@ -61,7 +64,14 @@ class HexadStore(BaseStore):
         fields: Sequence[str] = ("$",),
         ttl: TTLConfig | None = None,
         trust: str = "agent",
+        user_at: int | None = None,
     ) -> None:
+        if user_at is not None and not is_whole(user_at, 0):
+            raise InvalidInput(
+                f"user_at = {quoted(user_at)} must be the place of a part of a namespace, counted from 0, or None.",
+                argument="user_at",
+            )
+        self._user_at = user_at
         self._records = Records(store, space=space, kind="item", field=_FIELD, trust=trust, by="HexadStore")
         self._fields = _paths(fields, "fields")
         if ttl is not None and not isinstance(ttl, Mapping):
@@ -156,8 +166,13 @@ class HexadStore(BaseStore):
                 text="\n".join(filter(str.strip, texts)) or " / ".join(place),
                 place=place,
                 content={_PLACE: list[JSONValue](place), _VALUE: value, _TTL: op.ttl},
+                about=self._user_of(op.namespace),
             )
         )
+
+    def _user_of(self, namespace: Sequence[str]) -> str | None:
+        at = self._user_at
+        return None if at is None or at >= len(namespace) else parse_name(namespace[at], "namespace")
 
     def _dated(self, record: FrameworkRecord) -> FrameworkRecord:
         """Return a record whose lifetime begins now, where it has one."""
@@ -165,13 +180,8 @@ class HexadStore(BaseStore):
         if not isinstance(minutes, int | float):
             return record
         expires_at = self._records.hx.clock.now() + timedelta(minutes=minutes)
-        return FrameworkRecord(
-            id=record.id,
-            text=record.text,
-            place=record.place,
-            content={**record.content, _EXPIRES: format_time(expires_at)},
-            valid_to=expires_at,
-        )
+        content = {**record.content, _EXPIRES: format_time(expires_at)}
+        return replace(record, content=content, valid_to=expires_at)
 
     def _refreshed(self, memories: Iterable[Memory]) -> Iterator[FrameworkRecord]:
         """Yield the records of items that have a lifetime, which begins again where somebody read them."""
@@ -182,7 +192,13 @@ class HexadStore(BaseStore):
             if content.get(_TTL) is not None:
                 place = [*map(str, cast(Sequence[JSONValue], content[_PLACE]))]
                 yield self._dated(
-                    FrameworkRecord(id=memory.id, text=memory.raw, place=place, content=content)
+                    FrameworkRecord(
+                        id=memory.id,
+                        text=memory.raw,
+                        place=place,
+                        content=content,
+                        about=self._user_of(place[:-1]),
+                    )
                 )
 
     def _is_over(self, memory: Memory) -> bool:
