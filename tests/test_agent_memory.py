@@ -672,3 +672,39 @@ def test_a_generator_behind_http_is_asked_once_a_step(tmp_path: Path) -> None:
     assert 1 == len(server.asked)
     assert server.asked[0].constrained
     assert ("preference", "Ada prefers trains to planes.") in [(each.kind, each.raw) for each in new]
+
+
+def test_two_agents_of_one_session_that_each_hand_over_their_own_list_store_it_once(hx: Hexad) -> None:
+    def said(role: str, text: str) -> dict[str, str]:
+        return {"role": role, "content": text}
+
+    lists: dict[str, list[dict[str, str]]] = {"planner": [], "coder": []}
+    memories = {agent: hexad.AgentMemory(hx, agent=agent, user="ada", session="s") for agent in lists}
+    for step in range(3):
+        for agent, messages in lists.items():
+            messages += [said("user", f"Task {step}."), said("assistant", f"{agent} did {step}.")]
+            memories[agent].after_step(messages)
+    again = {agent: hexad.AgentMemory(hx, agent=agent, user="ada", session="s") for agent in lists}
+
+    turns = sorted(memory.raw for memory in hx.memories(space="ada", limit=None))
+    assert {"coder did 0.", "coder did 1.", "planner did 2."} < set(turns)
+    assert [1] * 6 == [turns.count(f"{agent} did {step}.") for agent in lists for step in range(3)]
+    assert max(turns.count(f"Task {step}.") for step in range(3)) <= 2
+    for agent, messages in lists.items():
+        assert [] == again[agent].after_step(messages)
+        assert [] == memories[agent].after_step(messages)
+
+
+def test_agents_that_share_one_list_store_what_they_share_once(hx: Hexad) -> None:
+    shared: list[dict[str, str]] = []
+    memories = [hexad.AgentMemory(hx, agent=agent, user="ada", session="s") for agent in ("planner", "coder")]
+    for step in range(4):
+        shared += [
+            {"role": "user", "content": f"Task {step}."},
+            {"role": "assistant", "content": f"Did {step}."},
+        ]
+        memories[step % 2].after_step(shared)
+
+    assert [turn["content"] for turn in shared] == [
+        memory.raw for memory in reversed(list(hx.memories(space="ada", limit=None)))
+    ]

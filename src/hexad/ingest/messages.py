@@ -77,6 +77,13 @@ class _PreparedTurn:
         same = (stored.content_hash, stored.speaker) == (self.write.content_hash, self.message.speaker)
         return same and self.message.time in (None, stored.time)
 
+    def is_of_another(self, stored: StoredTurn) -> bool:
+        """Whether a stored turn is none of this one's agent, and not this one."""
+        agent = (self.write.draft.metadata or {}).get("agent")
+        if not isinstance(agent, str) or stored.agent is None:
+            return False
+        return agent != stored.agent and not self.is_stored_as(stored)
+
 
 class MessageIntake:
     """Writes conversations, through the one way in."""
@@ -191,8 +198,8 @@ class MessageIntake:
     def _stored(
         self, turns: Sequence[_PreparedTurn], space: str, conversation: str | None
     ) -> Iterator[Memory]:
-        conversation, first, known = self._place(turns, space, conversation)
-        for position, turn in enumerate(turns, first):
+        conversation, positions, known = self._place(turns, space, conversation)
+        for position, turn in zip(positions, turns, strict=True):
             stored = known.get(position)
             if stored is None:
                 yield from self._store(turn, conversation, position)
@@ -210,14 +217,14 @@ class MessageIntake:
 
     def _place(
         self, turns: Sequence[_PreparedTurn], space_name: str, conversation: str | None
-    ) -> tuple[str, int, dict[int, StoredTurn]]:
-        """Return the conversation, the position of the first turn, and the turns of it that are there already."""
+    ) -> tuple[str, Sequence[int], dict[int, StoredTurn]]:
+        """Return the conversation, the positions of the turns, and the turns of it that are there already."""
         space = self._stores.spaces.find(space_name)
         space_no = None if space is None else space.no
         if conversation is not None:
             conversation = clean(conversation)
             known = self._known(conversation, space_no)
-            return conversation, _first_position(turns, known), known
+            return conversation, _positions(turns, known), known
         name, beginning = "", hashlib.sha256()
         for turn in turns:
             time = turn.message.time
@@ -225,9 +232,9 @@ class MessageIntake:
             beginning.update(json.dumps(parts).encode())
             name = f"messages-{beginning.hexdigest()[:_NAME_DIGITS]}"
             known = self._known(name, space_no)
-            if _continues(turns, known, 0):
-                return name, 0, known
-        return name, 0, {}
+            if (positions := _continued(turns, known, 0)) is not None:
+                return name, positions, known
+        return name, range(len(turns)), {}
 
     def _known(self, conversation: str, space_no: int | None) -> dict[int, StoredTurn]:
         return {} if space_no is None else self._stores.memories.turns_of(conversation, space_no=space_no)
@@ -253,16 +260,32 @@ class MessageIntake:
             yield made
 
 
-def _first_position(turns: Sequence[_PreparedTurn], known: Mapping[int, StoredTurn]) -> int:
+def _positions(turns: Sequence[_PreparedTurn], known: Mapping[int, StoredTurn]) -> Sequence[int]:
     """Return where turns belong: where they repeat or go on with what is there, else behind it."""
     end = max(known, default=-1) + 1
-    return next((at for at in range(end) if _continues(turns, known, at)), end)
+    found = (_continued(turns, known, at) for at in range(end))
+    return next(filter(None, found), range(end, end + len(turns)))
 
 
-def _continues(turns: Sequence[_PreparedTurn], known: Mapping[int, StoredTurn], first: int) -> bool:
-    """Whether turns from a position on are the stored ones, as far as there are any; one that was purged may be."""
-    overlap = [(turn, known[at]) for at, turn in enumerate(turns, first) if at in known]
-    return (bool(overlap) or not known) and all(turn.is_stored_as(stored) for turn, stored in overlap)
+def _continued(
+    turns: Sequence[_PreparedTurn], known: Mapping[int, StoredTurn], first: int
+) -> list[int] | None:
+    """Return the positions of turns that are the stored ones from a position on, as far as there are any; else None.
+
+    A turn that was purged may have been any. What another agent stored in between is passed over: each agent of a
+    session has a list of its own.
+    """
+    positions: list[int] = []
+    at, overlaps = first, not known
+    for turn in turns:
+        while positions and at in known and turn.is_of_another(known[at]):
+            at += 1
+        if at in known and not turn.is_stored_as(known[at]):
+            return None
+        overlaps = overlaps or at in known
+        positions.append(at)
+        at += 1
+    return positions if overlaps else None
 
 
 def _harvested(turn: Memory, statement: ReadStatement, model: str) -> Draft:

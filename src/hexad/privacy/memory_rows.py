@@ -64,7 +64,8 @@ class ErasedMemories:
     ) -> Iterator[tuple[int, str, str, str, str]]:
         """Yield row, id, path, text and space of memories that are not about a person and name them, it seems.
 
-        These are `like` a pattern, as SQL has it, or in a space that is called as the person. Whatever their status; of one space, where it is given.
+        These are `like` a pattern, as SQL has it, or in a space that is called as the person. Whatever their status;
+        of one space, where it is given.
         """
         seen, roles = seen_sql("m", self._roles)
         rows = self._db.query(

@@ -33,12 +33,14 @@ from hexad.memory.tables.rows import (
 
 
 class StoredTurn(NamedTuple):
-    """What tells a turn of a conversation from others: its text by its hash, who spoke, and when."""
+    """What tells a turn of a conversation from others: its text by its hash, who spoke, when, and to which agent."""
 
     no: int
     content_hash: str
     speaker: str
     time: datetime | None
+    agent: str | None
+    """Whose list it stood in, of agents that share a session."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,14 +107,17 @@ class Memories(MemoryNames):
         """Return the turns of a conversation of a space by their positions, whatever their status."""
         seen, roles = seen_sql("m", self._roles)
         rows = self._db.query(
-            "SELECT t.position, m.no, m.content_hash, sp.name, m.valid_from FROM conversation_sessions cs"
+            "SELECT t.position, m.no, m.content_hash, sp.name, m.valid_from, m.metadata ->> '$.agent'"
+            " FROM conversation_sessions cs"
             " JOIN turns t ON t.session_no = cs.no JOIN memories m ON m.no = t.memory_no"
             " JOIN speakers sp ON sp.no = t.speaker_no"
             f" WHERE cs.space_no = ? AND cs.conversation = ? AND cs.session = ?{seen}",
             (space_no, conversation, conversation, *roles),
         )
         return {
-            row[0]: StoredTurn(row[1], row[2], row[3], None if row[4] is None else from_micros(row[4]))
+            row[0]: StoredTurn(
+                row[1], row[2], row[3], None if row[4] is None else from_micros(row[4]), row[5]
+            )
             for row in rows
         }
 
