@@ -708,3 +708,40 @@ def test_agents_that_share_one_list_store_what_they_share_once(hx: Hexad) -> Non
     assert [turn["content"] for turn in shared] == [
         memory.raw for memory in reversed(list(hx.memories(space="ada", limit=None)))
     ]
+
+
+def test_the_words_of_a_refusal_and_of_a_document_are_kept(hx: Hexad) -> None:
+    page = {"type": "text", "media_type": "text/plain", "data": "The valve V7 is rated for 40 bar. " * 2}
+    pieces = {"type": "content", "content": [{"type": "text", "text": "The pump P2 is rated for 6 bar."}]}
+    hexad.AgentMemory(hx).after_step(
+        [
+            {
+                "role": "user",
+                "content": [
+                    {"type": "document", "title": "Valves", "source": page},
+                    {"type": "document", "source": pieces},
+                    {"type": "document", "source": {"type": "base64", "data": "JVBERi0="}},
+                    {"type": "text", "text": "We chose V7. Can it burst?"},
+                ],
+            },
+            {
+                "role": "assistant",
+                "content": [{"type": "refusal", "refusal": "I cannot help with bursting."}],
+            },
+        ]
+    )
+
+    turns = {memory.raw: memory.trust for memory in hx.memories() if memory.kind == "turn"}
+    shown = next(text for text in turns if "40 bar" in text)
+    assert "Valves" in shown and "6 bar" in shown
+    assert hexad.Trust.TOOL == turns[shown], "whoever hands over a document does not say what it says"
+    assert {"[document]\nWe chose V7. Can it burst?", "I cannot help with bursting."} < {*turns}
+    assert ["We chose V7."] == [memory.raw for memory in hx.memories() if memory.kind == "decision"]
+
+
+def test_of_a_long_document_its_beginning_is_kept(hx: Hexad) -> None:
+    source = {"type": "text", "media_type": "text/plain", "data": "It rained. " * 10_000}
+    hexad.AgentMemory(hx).after_step([{"role": "user", "content": [{"type": "document", "source": source}]}])
+
+    (turn,) = hx.memories()
+    assert 15_000 < len(turn.raw) < 25_000

@@ -18,7 +18,13 @@ from hexad.core.arguments import is_number, listed, parse_time, quoted
 from hexad.core.clock import format_time
 from hexad.core.tracing import log
 from hexad.errors import BudgetExceeded, InvalidInput, InvalidMemory, LimitExceeded, ProviderError
-from hexad.ingest.sources.conversations import TIMES, content_text, with_tool_calls
+from hexad.ingest.sources.conversations import (
+    DOCUMENT,
+    TIMES,
+    content_text,
+    document_text,
+    with_tool_calls,
+)
 from hexad.ingest.sources.timestamps import read_time, readings, two_readings
 from hexad.ingest.write.extraction.extractor import SpaceGenerator
 from hexad.ingest.write.extraction.model_statements import (
@@ -362,7 +368,7 @@ def _turns(entries: Iterable[object]) -> list[Message]:
 def _message(entry: object, place: str) -> Iterator[Message]:
     """Yield a message, none for what is no turn: instructions to the model, and what says nothing.
 
-    What a person says beside results of tools, as Anthropic's messages have it, is a turn behind theirs.
+    What a person says beside results of tools or documents, as Anthropic's messages have it, is a turn behind theirs.
     """
     if not isinstance(entry, Mapping):
         raise InvalidMemory(f"{place} must be an object such as {_EXAMPLE[1:-1]}, not {quoted(entry)}.")
@@ -432,7 +438,11 @@ def _speech(content: object) -> object:
 
 
 def _is_result(part: object) -> bool:
-    return isinstance(part, Mapping) and part.get("type") == "tool_result"
+    """Whether a part is what a tool gave back, or a document: whoever hands it over does not say what it says."""
+    if not isinstance(part, Mapping):
+        return False
+    kind = part.get("type")
+    return kind == "tool_result" or (kind == DOCUMENT and document_text(part) != "")
 
 
 def _time(entry: Mapping[str, object], place: str) -> datetime | None:

@@ -21,6 +21,10 @@ from hexad.text.normalize import clean
 TIMES: Final = ("time", "timestamp", "created_at", "create_time", "date")
 """Names under which a record says when it was said."""
 _PART_LIMIT: Final = 200
+DOCUMENT: Final = "document"
+"""The type of a part that hands over a document."""
+_DOCUMENT_LIMIT: Final = 20_000
+"""So many characters of it are kept."""
 _NATIVE: Final = frozenset(["id", "conversation", "session", "time", "speaker", "text"])
 _SAYS: Final = frozenset(["text", "content", "role", "sender", "speaker"])
 _CLAUDE_CODE_TURNS: Final = ("user", "assistant")
@@ -226,10 +230,27 @@ def _part_text(part: object) -> str:
         return f"[tool call: {part.get('name', '?')} {_short(part.get('input'))}]"
     if kind == "tool_result":
         return f"[tool result: {_short(content_text(part.get('content')))}]"
+    if kind == "refusal" and isinstance(refusal := part.get("refusal"), str):
+        return refusal
+    if kind == DOCUMENT and (words := document_text(part)):
+        return f"[document: {words}]"
     for name in ("image", "audio", "video", "file", "document"):
         if name in kind:
             return f"[{name}]"
     return f"[{kind or 'something without text'}]"
+
+
+def document_text(part: Mapping[str, object]) -> str:
+    """Return the title and the words of a document in a message, or of a long one the beginning; "" for none."""
+    source = part.get("source")
+    if not isinstance(source, Mapping):
+        return ""
+    words = source.get("data") if source.get("type") == "text" else content_text(source.get("content"))
+    if not isinstance(words, str) or not words.strip():
+        return ""
+    title = part.get("title")
+    titled = f"{title}\n{words}" if isinstance(title, str) and title.strip() else words
+    return titled if len(titled) <= _DOCUMENT_LIMIT else f"{titled[:_DOCUMENT_LIMIT]}…"
 
 
 def with_tool_calls(text: str, message: Record) -> str:
