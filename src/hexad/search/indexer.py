@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Final
@@ -15,6 +15,7 @@ from hexad.search.fulltext import FullText, IndexedChunk
 from hexad.search.vectors.table import Vectors
 from hexad.text.similarity.ngram_filter import signature
 
+NONE_SIGNED: Final[Mapping[str, bytes]] = {}
 EMBED: Final = "embed"
 """Kind of the tasks that compute a memory's vectors."""
 
@@ -30,8 +31,18 @@ class Indexer:
         """Return a catalog of the same indexes for stores that show something else."""
         return Indexer(stores, self._fulltext)
 
-    def add(self, no: int, memory: Memory, chunks: Sequence[NewChunk]) -> None:
-        """Store and index the chunks of a memory that has none; its vectors follow as a task."""
+    def add(
+        self,
+        no: int,
+        memory: Memory,
+        chunks: Sequence[NewChunk],
+        *,
+        signed: Mapping[str, bytes] = NONE_SIGNED,
+    ) -> None:
+        """Store and index the chunks of a memory that has none; its vectors follow as a task.
+
+        `signed` are signatures of texts of it that are known already.
+        """
         numbers = self._stores.memories.put_chunks(no, chunks)
         self._fulltext.add(
             [
@@ -44,7 +55,7 @@ class Indexer:
                 for number, new in zip(numbers, chunks, strict=True)
             ]
         )
-        signatures = sign(memory.path, memory.summary_short, memory.summary_long, memory.raw)
+        signatures = sign(memory.path, memory.summary_short, memory.summary_long, memory.raw, signed=signed)
         self._stores.signatures.put([(no, signatures)])
         self.queue_embedding(no)
 
@@ -106,13 +117,20 @@ class Indexer:
         return self._stores.memories.by_no([no])[no], self._stores.memories.chunks_of([no]).get(no, [])
 
 
-def sign(path: str, short: str | None, long: str | None, raw: str) -> TextSignatures:
+def sign(
+    path: str, short: str | None, long: str | None, raw: str, *, signed: Mapping[str, bytes] = NONE_SIGNED
+) -> TextSignatures:
     """Return the signatures of a memory's texts; a summary that is None or equal to `raw` shares that one's."""
+
+    def of(text: str) -> bytes:
+        known = signed.get(text)
+        return signature(text) if known is None else known
+
     return TextSignatures(
-        path=signature(path),
-        short=b"" if short is None or short == raw else signature(short),
-        long=b"" if long is None or long == raw else signature(long),
-        raw=signature(raw),
+        path=of(path),
+        short=b"" if short is None or short == raw else of(short),
+        long=b"" if long is None or long == raw else of(long),
+        raw=of(raw),
     )
 
 

@@ -22,7 +22,9 @@ from hexad.text.identifiers import split_identifiers
 from hexad.text.normalize import slug, slugs
 from hexad.text.paths import normalize_path
 from hexad.text.sections import Section
-from hexad.text.summary.summarize import Summaries, summaries
+from hexad.text.similarity.ngram_filter import signature
+from hexad.text.summary.summarize import Summaries
+from hexad.text.summary.summarize import summaries as summarize
 
 _PATH_WORDS: Final = 6
 _UNTITLED: Final = "untitled"
@@ -46,9 +48,18 @@ def is_plain(draft: Draft) -> bool:
     return not apart and (draft.source, draft.subject, draft.attribute) == (None, None, None)
 
 
-def understand(draft: Draft, *, project: str, spans: Sequence[Section] | None = None) -> Meaning:
-    """Return what `draft`, already clean and redacted, is about. `spans` are chunks that the caller cut."""
-    summaries = _summaries(draft)
+def understand(
+    draft: Draft,
+    *,
+    project: str,
+    spans: Sequence[Section] | None = None,
+    summaries: Summaries | None = None,
+) -> Meaning:
+    """Return what `draft`, already clean and redacted, is about.
+
+    `spans` are chunks that the caller cut, `summaries` those of the draft, where they were made before.
+    """
+    summaries = summaries_of(draft) if summaries is None else summaries
     if draft.kind is not None:
         kind = slug(draft.kind)
     else:
@@ -70,12 +81,12 @@ def understand(draft: Draft, *, project: str, spans: Sequence[Section] | None = 
     )
 
 
-def _summaries(draft: Draft) -> Summaries:
+def summaries_of(draft: Draft) -> Summaries:
     """Return the summaries that the caller brought along, and the text's own where there is none."""
     micro, short, long = draft.summary_micro, draft.summary_short, draft.summary_long
     if micro and short and long:
         return Summaries(micro=micro, short=short, long=long)
-    found_summaries = summaries(draft.text, title=draft.title)
+    found_summaries = summarize(draft.text, title=draft.title)
     if not (micro or short or long):
         return found_summaries
     return Summaries(
@@ -83,6 +94,14 @@ def _summaries(draft: Draft) -> Summaries:
         short=short or found_summaries.short,
         long=long or found_summaries.long,
     )
+
+
+def signed_texts(text: str, meaning: Meaning) -> dict[str, bytes]:
+    """Return the signatures of a text, of its place and of what sums it up."""
+    return {
+        each: signature(each)
+        for each in {text, meaning.path, meaning.summaries.short, meaning.summaries.long}
+    }
 
 
 def new_chunks(draft: Draft, meaning: Meaning, *, memory_id: str) -> list[NewChunk]:

@@ -22,7 +22,7 @@ from hexad.memory.tables.resolver import Identity
 from hexad.text.graphemes import beginning
 from hexad.text.similarity.fingerprints import passage_hashes
 from hexad.text.similarity.lookalikes import look_of_fact
-from hexad.text.similarity.nearness import ComparedText, near_marks, nearness
+from hexad.text.similarity.nearness import ComparedText, near_marks_of, nearness
 
 _CANDIDATES: Final = 32
 _REMEMBERED_CHARS: Final = 4_000
@@ -38,9 +38,13 @@ class Fingerprint:
     passages: tuple[int, ...]
 
 
-def fingerprint(text: str, *, from_source: bool) -> Fingerprint:
-    """Return the fingerprint of a text; an item of a source is never an echo."""
-    return Fingerprint(bands=near_marks(text), passages=() if from_source else passage_hashes(text))
+def fingerprints(texts: Sequence[str], *, from_source: Sequence[bool]) -> list[Fingerprint]:
+    """Return the fingerprints of texts; an item of a source is never an echo."""
+    marks = near_marks_of(texts)
+    return [
+        Fingerprint(bands=bands, passages=() if is_item else passage_hashes(text))
+        for text, bands, is_item in zip(texts, marks, from_source, strict=True)
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,7 +98,7 @@ class Pipeline:
     def _write(self, drafts: Sequence[Draft]) -> list[Memory]:
         self._stores.db.require_writable()  # before the key file is made for a text that will not be stored
         with self._policies.looked_up_once():
-            prepared = [self.prepare(draft) for draft in drafts]
+            prepared = self.prepare_all(drafts)
         for write in prepared:
             if is_plain(write.draft):
                 self._updates.read_ahead(write.draft.text)
@@ -120,9 +120,17 @@ class Pipeline:
 
         Raises `AccessDenied` for a space that is not open to the actor, before a model is asked.
         """
-        validate(draft)
-        self._stores.spaces.admit(draft.space)
-        return self._preparer.prepare(draft, rules=rules)
+        (prepared,) = self.prepare_all([draft], rules=rules)
+        return prepared
+
+    def prepare_all(
+        self, drafts: Sequence[Draft], *, rules: RedactionRules | None = None
+    ) -> list[PreparedDraft]:
+        """Return drafts in order, each as `prepare` does."""
+        for draft in drafts:
+            validate(draft)
+            self._stores.spaces.admit(draft.space)
+        return self._preparer.prepare_all(drafts, rules=rules)
 
     def store(self, prepared: Sequence[PreparedDraft]) -> list[Memory]:
         """Store what was prepared in one transaction, or in the caller's; returns the memories in order."""
@@ -383,7 +391,7 @@ class Pipeline:
             now=write.now,
             sources=write.draft.derived_from,
         )
-        self._catalog.add(no, memory, chunks)
+        self._catalog.add(no, memory, chunks, signed=write.signed)
         self._standing.mark(no, memory, new=new)
         found_near = self._gate.near_duplicates(
             no, memory.raw, write.mark, space_no=space_no, at=write.now, new=new

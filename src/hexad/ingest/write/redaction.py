@@ -178,22 +178,37 @@ class Redactor:
 
     def clean(self, draft: Draft, rules: RedactionRules) -> CleanDraft:
         """Return `draft` with clean text and without what `rules` find in any of its fields."""
-        place = _PART.sub("", draft.source_id) if draft.source_id else draft.path
+        (cleaned,) = self.clean_all([draft], [rules])
+        return cleaned
+
+    def clean_all(self, drafts: Sequence[Draft], rules: Sequence[RedactionRules]) -> list[CleanDraft]:
+        """Return drafts in order, each as `clean` does by its own rules."""
+        salt = self._salt()
+        texts = [
+            redact(clean(draft.text), rules=its_rules, salt=salt, path=_place_of(draft))
+            for draft, its_rules in zip(drafts, rules, strict=True)
+        ]
+        return [
+            self._clean(draft, text, its_rules)
+            for draft, text, its_rules in zip(drafts, texts, rules, strict=True)
+        ]
+
+    def _clean(self, draft: Draft, redacted: Redacted, rules: RedactionRules) -> CleanDraft:
+        """Return a draft with its text as it was redacted, and its other fields as well."""
         found_flags: list[PiiFlag] = []
 
         def mask(text: str) -> str:
-            redacted = self._field(text, rules)
-            found_flags.extend(redacted.flags)
-            return redacted.text
+            found = self._field(text, rules)
+            found_flags.extend(found.flags)
+            return found.text
 
         def mask_secret(name: str) -> str:
             # A person may be known by an address: without it, nothing about them could be found again.
-            redacted = redact(name, rules=_of_names(rules), salt=self._salt())
-            found_flags.extend(redacted.flags)
-            return redacted.text
+            found = redact(name, rules=_of_names(rules), salt=self._salt())
+            found_flags.extend(found.flags)
+            return found.text
 
         metadata, earlier = _own_metadata(draft)
-        redacted = redact(clean(draft.text), rules=rules, salt=self._salt(), path=place)
         found_flags.extend(redacted.flags)
         sections = draft.sections
         if sections and redacted.text != draft.text:
@@ -233,6 +248,11 @@ class Redactor:
             flags=(*flags, *_still_true(earlier, flags, clean_draft)),
             removed=sum(flag.count for flag in flags),
         )
+
+
+def _place_of(draft: Draft) -> str | None:
+    """Return where a draft's text is from: the file, of one that was cut into parts."""
+    return _PART.sub("", draft.source_id) if draft.source_id else draft.path
 
 
 def _own_metadata(draft: Draft) -> tuple[Mapping[str, JSONValue] | None, Sequence[PiiFlag]]:
@@ -408,6 +428,7 @@ class _FoundSpaces(threading.local):
     """What one thread found of spaces in `PolicyBook.looked_up_once`; None outside of it."""
 
     spaces: dict[str, Space | None] | None = None
+    rules: dict[str, RedactionRules]
 
 
 class PolicyBook:
@@ -428,7 +449,7 @@ class PolicyBook:
 
         What somebody decides meanwhile is not seen in it.
         """
-        self._found.spaces = {}
+        self._found.spaces, self._found.rules = {}, {}
         try:
             yield
         finally:
@@ -450,7 +471,12 @@ class PolicyBook:
 
     def rules(self, space: str) -> RedactionRules:
         """Return what is redacted in a space; the same object for the same policy."""
-        return self._rules_of(self._written(space))
+        if self._found.spaces is None:
+            return self._rules_of(self._written(space))
+        rules = self._found.rules.get(space)
+        if rules is None:
+            rules = self._found.rules[space] = self._rules_of(self._written(space))
+        return rules
 
     def decided(self, space: str) -> tuple[Policies, RedactionRules]:
         """Return both, read once."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,8 +28,15 @@ class ComparedText:
 
 def near_marks(text: str) -> tuple[int, ...]:
     """Return signed 64-bit numbers of a text: texts that share one are worth comparing, others are hardly near."""
-    short = short_mark(text)
-    return bands(minhash(text)) + (() if short is None else (short,))
+    (marks,) = near_marks_of([text])
+    return marks
+
+
+def near_marks_of(texts: Sequence[str]) -> list[tuple[int, ...]]:
+    """Return the marks of texts in order."""
+    banded = [bands(minhash(text)) for text in texts]
+    shorts = map(short_mark, texts)
+    return [marks if short is None else (*marks, short) for marks, short in zip(banded, shorts, strict=True)]
 
 
 def nearness(text: ComparedText, other: ComparedText) -> float:
