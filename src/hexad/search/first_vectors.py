@@ -21,12 +21,11 @@ from hexad.providers.embedders.first_vectors import DIMENSIONS, FirstVectorModel
 from hexad.search.embedding_job import LONG_CHUNKS, mean_of, passages_of
 from hexad.search.indexer import EMBED
 from hexad.search.vectors.arithmetic import (
-    Best,
+    Scored,
     VectorSegment,
     all_cosines,
     allowed_rows,
-    crowding_of,
-    keep_best,
+    nearest_memories,
     score_named,
 )
 from hexad.search.vectors.index import EXACT_LIMIT, VectorAnswer
@@ -234,24 +233,20 @@ def _answer(
     """Return the nearest memories of all segments, and how their cosines are spread."""
     import numpy as np
 
-    best: Best = {}
-    values = []
+    scored: list[Scored] = []
     for segment in segments:
         rows = np.flatnonzero(allowed_rows(segment, allowed))
-        values.append(all_cosines(segment, query)[rows])
-        keep_best(best, segment, rows, values[-1], limit)
-    cosines = np.concatenate(values) if values else np.zeros(0)
+        scored.append((segment, rows, all_cosines(segment, query)[rows]))
+    cosines = np.concatenate([found for _, _, found in scored]) if scored else np.zeros(0)
     if not len(cosines):
         return None
-    nearest = sorted(best, key=lambda memory: (-best[memory][0], memory))[:limit]
-    pool = {memory: best[memory] for memory in nearest}
-    crowding = crowding_of(pool)
+    best, crowding = nearest_memories(scored, limit=limit)
     if also:
         named = np.unique(np.asarray(also, dtype=np.int64))
         for segment in segments:
-            score_named(pool, segment, named, query)
+            score_named(best, segment, named, query)
     return VectorAnswer(
-        best={memory: (found[0], found[1]) for memory, found in pool.items()},
+        best=best,
         crowding=crowding,
         mean=float(cosines.mean()),
         deviation=float(cosines.std()),

@@ -57,8 +57,10 @@ class VectorSegment:
         return self.matrix[rows].astype(np.float32, copy=False) @ query
 
 
-Best = dict[int, tuple[float, int, VectorSegment, int]]
-"""Memory's row number to cosine, chunk's number, and where the vector stands."""
+Best = dict[int, tuple[float, int]]
+"""Memory's row number to its best cosine and that chunk's number, or 0."""
+Scored = tuple[VectorSegment, "NDArray[np.int64]", "NDArray[np.float32]"]
+"""Rows of a segment with their cosines."""
 
 
 def concatenate(parts: Sequence[VectorRows]) -> VectorRows:
@@ -164,37 +166,39 @@ def rescoring_needed(rows: VectorRows, bits: NDArray[np.uint64], mean: NDArray[n
     return 0
 
 
-def keep_best(
-    best: Best,
-    segment: VectorSegment,
-    rows: NDArray[np.int64],
-    cosines: NDArray[np.float32],
-    limit: int,
-) -> None:
-    """Note the best of some rows in `best`, enough for `limit` memories of them."""
+def nearest_memories(scored: Sequence[Scored], *, limit: int) -> tuple[Best, dict[int, float]]:
+    """Return the `limit` nearest memories, best first, and how crowded it is around each.
+
+    Of equals the memory and the chunk with the lower number comes first.
+    """
     import numpy as np
 
-    # A memory has several vectors: take enough rows for `limit` different memories.
-    candidate_count = min(len(rows), 4 * limit)
-    top = (
-        np.argpartition(-cosines, candidate_count - 1)[:candidate_count]
-        if 0 < candidate_count < len(rows)
-        else np.arange(len(rows))
-    )
-    top = top[np.argsort(-cosines[top], kind="stable")]
-    # Falling, so that the rest can be left: a cosine that is equal to the last one counts, its memory may come first.
-    memories: set[int] = set()
-    least = -np.inf
-    numbers = segment.memory_no[rows[top]].tolist()
-    count = 0
-    for number, cosine in zip(numbers, cosines[top].tolist(), strict=True):
-        if len(memories) == limit and cosine < least:
+    tops = [_top(segment, rows, cosines, limit) for segment, rows, cosines in scored]
+    cosines, memories, chunks, rows = (np.concatenate(column) for column in zip(*tops, strict=True))
+    parts = np.repeat(np.arange(len(tops)), [len(top[0]) for top in tops])
+    falling = np.lexsort((chunks, memories, -cosines))
+    first: dict[int, int] = {}
+    for seat, memory in zip(falling.tolist(), memories[falling].tolist(), strict=True):
+        first.setdefault(memory, seat)
+        if len(first) == limit:
             break
-        if len(memories) < limit:
-            memories.add(number)
-            least = cosine
-        count += 1
-    _note(best, segment, rows[top[:count]], cosines[top[:count]])
+    seats = list(first.values())
+    best = dict(zip(first, zip(cosines[seats].tolist(), chunks[seats].tolist(), strict=True), strict=True))
+    vectors = _gathered([segment for segment, _, _ in scored], parts[seats], rows[seats])
+    return best, dict(zip(first, _crowding(vectors), strict=True))
+
+
+def _top(
+    segment: VectorSegment, rows: NDArray[np.int64], cosines: NDArray[np.float32], limit: int
+) -> tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the best cosines with memories, chunks and rows: those of the `limit` nearest memories, and more."""
+    import numpy as np
+
+    count = 4 * limit  # a memory has several vectors
+    if count < len(rows):
+        top = np.argpartition(-cosines, count - 1)[:count]
+        rows, cosines = rows[top], cosines[top]
+    return cosines, segment.memory_no[rows], segment.chunk_no[rows], rows
 
 
 def score_named(
@@ -205,50 +209,43 @@ def score_named(
 ) -> None:
     """Note the cosines of the memories in `named`, in order and without repeats, however far they are."""
     rows = segment.rows_of(named)
-    if len(rows):
-        _note(best, segment, rows, segment.cosines(rows, query))
-
-
-def _note(
-    best: Best,
-    segment: VectorSegment,
-    rows: NDArray[np.int64],
-    cosines: NDArray[np.float32],
-) -> None:
-    memories = segment.memory_no[rows].tolist()
-    chunks = segment.chunk_no[rows].tolist()
-    for memory, chunk, cosine, row in zip(memories, chunks, cosines.tolist(), rows.tolist(), strict=True):
+    if not len(rows):
+        return
+    memories, chunks = segment.memory_no[rows].tolist(), segment.chunk_no[rows].tolist()
+    for memory, chunk, cosine in zip(memories, chunks, segment.cosines(rows, query).tolist(), strict=True):
         known = best.get(memory)
         if known is None or cosine > known[0] or (cosine == known[0] and chunk < known[1]):
-            best[memory] = (cosine, chunk, segment, row)
+            best[memory] = (cosine, chunk)
 
 
-def crowding_of(pool: Best) -> dict[int, float]:
-    """Return each memory's mean cosine with its nearest others in the pool, centred on zero."""
+def _gathered(
+    segments: Sequence[VectorSegment], parts: NDArray[np.intp], rows: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    """Return the vectors of some rows, in order; `parts` says in which of the segments each row is."""
     import numpy as np
 
-    count = min(CROWD, len(pool) - 1)
+    if len(segments) == 1:
+        return segments[0].matrix[rows].astype(np.float32, copy=False)
+    vectors = np.empty((len(rows), segments[0].matrix.shape[1]), dtype=np.float32)
+    for part, segment in enumerate(segments):
+        of_part = parts == part
+        vectors[of_part] = segment.matrix[rows[of_part]]
+    return vectors
+
+
+def _crowding(vectors: NDArray[np.float32]) -> list[float]:
+    """Return the mean cosine of each vector with its nearest others, centred on zero."""
+    import numpy as np
+
+    count = min(CROWD, len(vectors) - 1)
     if count < 1:
-        return dict.fromkeys(pool, 0.0)
-    vectors = _gather([(segment, row) for _, _, segment, row in pool.values()])
+        return [0.0] * len(vectors)
     gram = vectors @ vectors.T
     np.fill_diagonal(gram, -np.inf)
     gram.partition(-count, axis=1)
     nearest = gram[:, -count:].mean(axis=1)
-    centred = (nearest - nearest.mean()).tolist()
-    return dict(zip(pool, centred, strict=True))
-
-
-def _gather(places: Sequence[tuple[VectorSegment, int]]) -> NDArray[np.float32]:
-    """Return the vectors at these places, in order, reading each segment once."""
-    import numpy as np
-
-    segments = {id(segment): segment for segment, _ in places}
-    matrix = np.empty((len(places), places[0][0].matrix.shape[1]), dtype=np.float32)
-    for key, segment in segments.items():
-        seats = [seat for seat, (other, _) in enumerate(places) if id(other) == key]
-        matrix[seats] = segment.matrix[[places[seat][1] for seat in seats]]
-    return matrix
+    centred: list[float] = (nearest - nearest.mean()).tolist()
+    return centred
 
 
 def sampled_spread(

@@ -22,14 +22,13 @@ from hexad.database.files import ensure_dir, stream_write, unlink
 from hexad.errors import IntegrityError, StorageFailure
 from hexad.search.vectors.arithmetic import (
     RESCORED,
-    Best,
+    Scored,
     VectorSegment,
     all_cosines,
     allowed_rows,
     concatenate,
-    crowding_of,
-    keep_best,
     nearest_by_bits,
+    nearest_memories,
     rescoring_needed,
     sampled_spread,
     score_named,
@@ -279,7 +278,7 @@ class VectorIndex:
     ) -> VectorAnswer:
         import numpy as np
 
-        best: Best = {}
+        scored: list[Scored] = []
         total = np.zeros(3)  # count, sum, sum of squares
         for segment in segments:
             alive = allowed_rows(segment, allowed)
@@ -301,19 +300,17 @@ class VectorIndex:
                     float(cosines.sum(dtype=np.float64)),
                     float((cosines**2).sum(dtype=np.float64)),
                 )
-            keep_best(best, segment, rows, cosines, limit)
-        nearest = sorted(best, key=lambda memory: (-best[memory][0], memory))[:limit]
-        pool = {memory: best[memory] for memory in nearest}
-        crowding = crowding_of(pool)
-        named = np.unique(np.asarray(also, dtype=np.int64))
-        for segment in segments:
-            if len(named):
-                score_named(pool, segment, named, query)
+            scored.append((segment, rows, cosines))
+        best, crowding = nearest_memories(scored, limit=limit) if scored else ({}, {})
+        if also:
+            named = np.unique(np.asarray(also, dtype=np.int64))
+            for segment in segments:
+                score_named(best, segment, named, query)
         count = int(total[0])
         mean = total[1] / count if count else 0.0
         deviation = float(np.sqrt(max(total[2] / count - mean**2, 0.0))) if count else 0.0
         return VectorAnswer(
-            best={memory: (candidate[0], candidate[1]) for memory, candidate in pool.items()},
+            best=best,
             crowding=crowding,
             mean=float(mean),
             deviation=deviation,
