@@ -41,6 +41,7 @@ class _Seen(threading.local):
     """What one thread's connection saw last: SQLite's version numbers mean nothing to another connection."""
 
     stamp: tuple[int, int] | None = None
+    view: int = 0
     numbers: dict[str, int]
 
 
@@ -58,6 +59,10 @@ class ChangeReader:
     def all(self) -> Mapping[str, int]:
         """Return how often each family was changed."""
         with self._database.read() as con:
+            reads_on = con.depth > 1 and not con.writing  # in a view that was begun before, nothing changes
+            if reads_on and con.view == self._seen.view and self._seen.stamp is not None:
+                return self._seen.numbers
+            self._seen.view = con.view if reads_on else 0
             # `data_version` is deaf to this connection's own changes, which `total_changes` counts.
             stamp = (self._database.data_version(), con.total_changes)
             if stamp != self._seen.stamp:

@@ -383,6 +383,7 @@ class Database:
             return
         con.execute("BEGIN DEFERRED")
         con.depth = 1
+        con.view += 1
         try:
             yield con
             wrote = con.sqlite.txn_state("main") == apsw.SQLITE_TXN_WRITE

@@ -72,7 +72,8 @@ class Tracing:
 class Connection:
     """One thread's way to run SQL; handed out by `Database.read` and `Database.transaction`.
 
-    `counts` are the change counters that the open transaction moved, `unwritten` those that are not in the table.
+    `counts` are the change counters that the open transaction moved, `unwritten` those that are not in the table;
+    `view` is another number for each block of reading.
     """
 
     __slots__ = (
@@ -85,6 +86,7 @@ class Connection:
         "path",
         "trials",
         "unwritten",
+        "view",
         "wal_frames",
         "writing",
     )
@@ -94,6 +96,7 @@ class Connection:
         self._tracing = tracing
         self.path = path
         self.depth = 0
+        self.view = 0
         self.writing = False
         self.trials = 0
         self.wal_frames = 0

@@ -49,7 +49,10 @@ class Filters:
     @property
     def empty(self) -> bool:
         """Whether every active memory may answer."""
-        return self == Filters()
+        return self == _NO_FILTERS
+
+
+_NO_FILTERS: Final = Filters()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

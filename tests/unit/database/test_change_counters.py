@@ -89,3 +89,36 @@ def test_two_connections_never_count_the_same_change(db: Database, tmp_path: Pat
     other.close()
 
     assert list(range(1, 9)) == numbers
+
+
+def test_a_view_is_asked_once_whatever_is_counted_meanwhile(db: Database, tmp_path: Path) -> None:
+    reader, other = ChangeReader(db), Database.open(tmp_path / "counted.db", clock=FrozenClock())
+    heard: list[str] = []
+    with db.read():
+        assert 0 == reader.current("memories")
+        with other.transaction() as con:
+            bump(con, "memories")
+        db.tracer = lambda sql, _seconds: heard.append(sql)
+
+        assert [0, 0] == [reader.current("memories"), reader.current("vectors")]
+        db.tracer = None
+
+    assert [] == heard
+    assert 1 == reader.current("memories")
+    with db.read():
+        assert 1 == reader.current("memories")
+    other.close()
+
+
+def test_a_reader_counts_within_a_transaction_that_begins_in_no_view(db: Database) -> None:
+    reader = ChangeReader(db)
+    with db.read():
+        assert 0 == reader.current("memories")
+
+    with db.transaction() as con:
+        assert 0 == reader.current("memories")
+        bump(con, "memories")
+        with db.read():
+            assert 1 == reader.current("memories")
+            bump(con, "memories")
+            assert 2 == reader.current("memories")

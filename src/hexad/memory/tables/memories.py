@@ -73,7 +73,12 @@ class Memories(MemoryNames):
 
     def by_no(self, numbers: Collection[int]) -> dict[int, Memory]:
         """Return the memories with these row numbers, in their order; missing ones are left out."""
+        return self.with_chunks(numbers)[0]
+
+    def with_chunks(self, numbers: Collection[int]) -> tuple[dict[int, Memory], dict[int, Chunk]]:
+        """Return the memories as `by_no` does, and their chunks by the numbers of these."""
         memories: dict[int, Memory] = {}
+        by_number: dict[int, Chunk] = {}
         for batch in batches(sorted(set(numbers))):
             marks = ",".join("?" * len(batch))
             rows = self._db.query(f"SELECT {COLUMNS} {FROM} WHERE m.no IN ({marks}) ORDER BY m.no", batch)
@@ -81,8 +86,10 @@ class Memories(MemoryNames):
             turns = self._turns(batch)
             for row in rows:
                 no = row[0]
-                memories[no] = memory_of(row, tuple(c.chunk for c in chunks.get(no, ())), turns.get(no))
-        return memories
+                stored = chunks.get(no, ())
+                memories[no] = memory_of(row, tuple([each.chunk for each in stored]), turns.get(no))
+                by_number.update({each.no: each.chunk for each in stored})
+        return memories, by_number
 
     def citing(self, numbers: Sequence[int]) -> dict[int, tuple[Citation, ...]]:
         """Return what those of a few memories cite whose citations can be checked."""
@@ -254,14 +261,6 @@ class Memories(MemoryNames):
         for batch in batches(sorted(set(numbers))):
             chunks.update(self._chunks(batch))
         return chunks
-
-    def sequence_of(self, chunks: Collection[int]) -> dict[int, int]:
-        """Return which of its memory's chunks each of these is, from 0, by their numbers; missing ones are left out."""
-        rows = self._db.query(
-            "SELECT no, seq FROM chunks WHERE no IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(chunks)),),
-        )
-        return dict(rows)
 
     def outline(self, source_no: int, *, roles: Collection[str] | None) -> list[tuple[str, str, str, str]]:
         """Return `(source id, kind, language, short summary)` of a source's active memories, by source id.

@@ -8,7 +8,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from hexad.core.lazy import CountedCache
 from hexad.core.tracing import log
+from hexad.database.change_counters import ChangeReader
 from hexad.database.codec import from_micros, to_micros
 from hexad.database.connection import Database
 from hexad.errors import IntegrityError
@@ -20,7 +22,8 @@ from hexad.memory.tables.rows import filter_sql, seen_sql
 class RankingRow(NamedTuple):
     """What is known of a memory without reading its text. The turn's fields are None outside conversations.
 
-    `file` is the id that its source gave it, None for what was told.
+    `file` is the id that its source gave it, None for what was told. `is_fact` says that it is the value of a key, and
+    `is_checked` that it cites what can be held against the working tree.
     """
 
     no: int
@@ -34,8 +37,13 @@ class RankingRow(NamedTuple):
     speaker_no: int | None
     kind: str
     file: str | None
+    is_fact: int
+    is_checked: int
 
 
+ROWS_KEPT: Final = 16_000
+"""So many of these rows are kept until the memories change."""
+_ROW_BYTES: Final = 700
 STANDING_MOST: Final = 64
 """Of the turns of conversations that say what holds for answers to come, so many are looked at: the newest."""
 
@@ -54,13 +62,36 @@ class Places:
     def __init__(self, db: Database, *, roles: tuple[str, ...] | None = None) -> None:
         self._db = db
         self._roles = roles
+        self._changes = ChangeReader(db)
+        # Tuples, read once each: a thread that still reads an older state must not keep rows for a newer one.
+        self._rows: tuple[int, dict[int, RankingRow | None]] = (-1, {})
+        self._names: tuple[int, dict[int, str]] = (-1, {})
+        self._use = CountedCache(ROWS_KEPT * _ROW_BYTES, lambda: len(self._rows[1]) * _ROW_BYTES)
+        db.caches.add("ranking rows", self._use)
 
     def of(self, numbers: Collection[int]) -> dict[int, RankingRow]:
         """Return the places of the active ones among these memories."""
+        with self._db.read() as con:
+            # What may be undone is not kept, nor what some may not see.
+            if con.writing or self._roles is not None or len(numbers) > ROWS_KEPT:
+                return self._read(numbers)
+            change = self._changes.current("memories")
+            kept_at, kept = self._rows
+            if change != kept_at or len(kept) + len(numbers) > ROWS_KEPT:
+                kept = {}
+                self._rows = (change, kept)
+            missing = [no for no in numbers if no not in kept]
+            if missing:
+                read = self._read(missing)
+                kept.update({no: read.get(no) for no in missing})
+            return {no: row for no in sorted(numbers) if (row := kept[no]) is not None}
+
+    def _read(self, numbers: Collection[int]) -> dict[int, RankingRow]:
         seen, roles = seen_sql("m", self._roles)
         rows = self._db.query(
             "SELECT m.no, m.id, m.content_hash, m.words, m.asks, m.happened_at, t.session_no, t.position,"
-            " t.speaker_no, m.kind, iif(m.source_no IS NULL, NULL, m.source_id)"
+            " t.speaker_no, m.kind, iif(m.source_no IS NULL, NULL, m.source_id), m.fact_look IS NOT NULL,"
+            """ m.citations LIKE '%"marks":%'"""
             " FROM json_each(?) j JOIN memories m ON m.no = j.value"
             f" LEFT JOIN turns t ON t.memory_no = m.no WHERE m.status = 'active'{seen}",
             (json.dumps(sorted(numbers)), *roles),
@@ -116,18 +147,20 @@ class Places:
 
     def neighbours_of(self, places: Iterable[RankingRow]) -> dict[int, tuple[int, int]]:
         """Return the turns directly before and after these: row number to `(session, position)`."""
-        wanted_places = {
+        wanted = {
             (place.session_no, place.position + step)
             for place in places
             if place.session_no is not None and place.position is not None
             for step in (-1, 1)
         }
+        if not wanted:
+            return {}
         seen, roles = seen_sql("m", self._roles)
         visible = f" JOIN memories m ON m.no = t.memory_no{seen}" if seen else ""
         rows = self._db.query(
             "SELECT t.memory_no, t.session_no, t.position FROM json_each(?) j JOIN turns t"
             f" ON t.session_no = j.value ->> 0 AND t.position = j.value ->> 1{visible}",
-            (json.dumps(sorted(wanted_places)), *roles),
+            (json.dumps(sorted(wanted)), *roles),
         )
         return {no: ((session, position)) for no, session, position in rows}
 
@@ -203,7 +236,12 @@ class Places:
 
     def speakers(self) -> dict[int, str]:
         """Return all speakers' names, folded, by row number; also of those whose turns nobody may see."""
-        return dict(self._db.query("SELECT no, folded FROM speakers"))
+        with self._db.read() as con:
+            change, (kept_at, names) = self._changes.current("speakers"), self._names
+            if con.writing or change != kept_at:
+                names = dict(self._db.query("SELECT no, folded FROM speakers"))
+                self._names = (-1 if con.writing else change, names)
+            return names
 
     def users_among(self, numbers: Collection[int]) -> set[int]:
         """Return who speaks as a user under another name in these turns, which the caller may see."""

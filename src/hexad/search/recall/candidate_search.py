@@ -121,12 +121,12 @@ class CandidateSearch:
                 first = self.first.search(vector, limit=VECTOR_POOL, allowed=allowed, also=scored)
         stored = 0 if real is None else real.vectors
         # Of a part of the vectors: what they say alone makes no answer empty.
-        partial = real is None or any(no not in real.best for no in lexical)
+        partial = real is None or not lexical.keys() <= real.best.keys()
         real = of_candidates(real, lexical, first=() if first is None else first.best)
-        if vector is not None and self.on_the_spot is not None:
+        if vector is not None and self.on_the_spot is not None and (partial or first is not None):
             real = self.on_the_spot.extend(real, vector, candidates_of(lexical, first))
-        best = max(lexical.values(), key=lambda text_match: text_match.bm25, default=None)
-        nearest = max((near[0] for near in real.best.values()), default=0.0) if real and real.best else None
+        best = next(iter(lexical.values()), None)
+        nearest = max(real.best.values())[0] if real and real.best else None
         asked = (*terms.wanted, *terms.numbers)
         share = matched_share(best.bm25 if best else 0.0, frequencies, asked, rows=rows)
         if options.filters.roles is not None:

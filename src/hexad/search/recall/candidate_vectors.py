@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from heapq import nlargest
 from itertools import accumulate, zip_longest
 from typing import TYPE_CHECKING, Final
 
@@ -165,14 +164,15 @@ def candidates_of(matches: Mapping[int, TextMatch], first: VectorAnswer | None) 
 
 
 def of_sentences(
-    stores: Stores, question: NDArray[np.float32] | None, order: Sequence[int], scores: Sequence[float]
+    stores: Stores, question: NDArray[np.float32] | None, seats: Mapping[int, int], scores: Sequence[float]
 ) -> dict[int, float]:
-    """Return the cosines of the best candidates' nearest sentences, by their places in `order`."""
+    """Return the cosines of the nearest sentences of the turns in `seats`, by their seats: of those among the best."""
     if question is None:
         return {}
-    best = nlargest(COMPARED_BY_SENTENCE, range(len(order)), key=scores.__getitem__)
-    seats = {order[seat]: seat for seat in best}
-    owners, rows = Vectors(stores.db).of_sentences(seats, dimensions=len(question))
+    best = sorted(range(len(scores)), key=scores.__getitem__, reverse=True)[:COMPARED_BY_SENTENCE]
+    compared = set(best).intersection(seats.values())
+    turns = [no for no, seat in seats.items() if seat in compared]
+    owners, rows = Vectors(stores.db).of_sentences(turns, dimensions=len(question))
     nearest: dict[int, float] = {}
     for no, cosine in zip(owners, (rows @ question).tolist(), strict=True):
         nearest[seats[no]] = max(cosine, nearest.get(seats[no], cosine))

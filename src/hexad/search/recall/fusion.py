@@ -99,11 +99,13 @@ class Fusion:
         bm25 = [candidate.bm25 for candidate in candidates]
         self._lexical = [
             own + weights.neighbour * sum([bm25[place] for place in candidate.neighbours])
+            if candidate.neighbours
+            else own
             for own, candidate in zip(bm25, candidates, strict=True)
         ]
         best = max(self._lexical, default=0.0) or 1.0
         # Where few match nothing stands at the rank: a word that met by accident would count as a sure hit.
-        few = small or sum(score > 0 for score in bm25) < weights.gap_rank
+        few = small or len(bm25) - bm25.count(0.0) < weights.gap_rank
         self.gap = share**2 if few else lexical_gap(self._lexical, rank=weights.gap_rank)
         # Alone, full text has nothing to be balanced against.
         sure = self.gap if spread is not None else 1.0
@@ -111,7 +113,11 @@ class Fusion:
         self._lexical_weight = weights.lexical * sure**2
         self._session_weight = weights.session * self.gap
         self._sessions = _best_of_sessions(candidates, self._lexical)
-        self._spoken = [self._session_share(index) for index in range(len(candidates))]
+        self._spoken: Sequence[float | None] = (
+            [self._session_share(index) for index in range(len(candidates))]
+            if self._sessions
+            else [None] * len(candidates)
+        )
         self._z: list[float] | None = None
         self._spread = spread
         self.peak = 0.0
@@ -258,8 +264,8 @@ class Fusion:
             parts["short"] = weights.short * log(max(candidate.words, 1) / weights.short_words)
         return parts
 
-    def _session_share(self, index: int) -> float | None:
-        """Return how good the best turn of a candidate's session is, as a share of the best; None without turns.
+    def _session_share(self, index: int) -> float:
+        """Return how good the best turn of a candidate's session is, as a share of the best.
 
         A text that is no turn has nothing that speaks for it: without this, turns of any session that has the words
         stood before it. By itself alone it stays behind sessions of many turns, one of which matches by accident, so
@@ -268,28 +274,28 @@ class Fusion:
         session = self._candidates[index].session
         if session is not None:
             return self._sessions[session] / self._best
-        return (1 + self._lexical[index] / self._best) / 2 if self._sessions else None
+        return (1 + self._lexical[index] / self._best) / 2
 
     def _scores(self) -> list[float]:
         """Return the sums of all candidates' parts; those that hardly any has are looked up where there are any."""
         weights = self._weights
+        # As in `parts`, in its order: a sum of floats is that of an order.
+        scores = [self._lexical_weight * (lexical / self._best) for lexical in self._lexical]
+        if self._z is not None:
+            weight = weights.vector * self.peak
+            scores = [score + weight * z for score, z in zip(scores, self._z, strict=True)]
         rare = bool(self._sentences or self._added or self._moved)
-        scores: list[float] = []
         for index, candidate in enumerate(self._candidates):
             if rare or candidate.speaker or candidate.dated or candidate.exact or candidate.defines:
-                scores.append(sum(self.parts(index).values()))
+                scores[index] = sum(self.parts(index).values())
                 continue
-            # As in `parts`, in its order: a sum of floats is that of an order.
-            score = self._lexical_weight * (self._lexical[index] / self._best)
-            if self._z is not None:
-                score += weights.vector * self.peak * self._z[index]
             if (spoken := self._spoken[index]) is not None:
-                score += self._session_weight * spoken
+                scores[index] += self._session_weight * spoken
             if candidate.asks:
-                score += -weights.question * min(1.0, weights.question_words / max(candidate.words, 1))
+                share = min(1.0, weights.question_words / max(candidate.words, 1))
+                scores[index] += -weights.question * share
             if candidate.session is not None and candidate.words < weights.short_words:
-                score += weights.short * log(max(candidate.words, 1) / weights.short_words)
-            scores.append(score)
+                scores[index] += weights.short * log(max(candidate.words, 1) / weights.short_words)
         return scores
 
 

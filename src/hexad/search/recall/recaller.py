@@ -38,7 +38,7 @@ from hexad.search.recall.query_terms import (
     without_names,
 )
 from hexad.search.recall.recall_log import RecallLog
-from hexad.search.recall.relevance import NEAR_RELEVANCE, leads, near_floor
+from hexad.search.recall.relevance import NEAR_RELEVANCE, near_floor
 from hexad.search.recall.results import (
     EXPLAINED,
     Candidates,
@@ -187,6 +187,15 @@ class CheckCitations(Protocol):
 
 Unembedded = ProviderError | BudgetExceeded
 """Why a question has no vector."""
+
+
+def _beside(row: RankingRow, seats: Mapping[tuple[int, int | None], int]) -> tuple[int, ...]:
+    """Return the seats of the turns directly before and after a turn."""
+    session, position = row.session_no, row.position
+    if session is None or position is None:
+        return ()
+    before, after = seats.get((session, position - 1)), seats.get((session, position + 1))
+    return tuple([seat for seat in (before, after) if seat is not None])
 
 
 class Recaller:
@@ -403,7 +412,9 @@ class Recaller:
             share=evidence.share,
             weights=MENTION_WEIGHTS if counts else DEFAULT_WEIGHTS,
         )
-        fusion.weigh_sentences(of_sentences(self._stores, found_candidates.vector, order, fusion.scores))
+        if seats := {no: seat for seat, no in enumerate(order) if places[no].session_no is not None}:
+            nearest_sentences = of_sentences(self._stores, found_candidates.vector, seats, fusion.scores)
+            fusion.weigh_sentences(nearest_sentences)
         self._put_code_first(found_candidates, order, places, fusion, filters)
         if association:
             seats = {no: seat for seat, no in enumerate(order)}
@@ -412,23 +423,23 @@ class Recaller:
             fusion.associate(edges, share=association)
         if options.feedback and self._boost is not None and (judged := self._stores.places.judged(order)):
             self._boost(judged, found_candidates, fusion, order, asked=options.asked, now=self._clock.now())
-        self._check_citations(found_candidates, order, fusion)
+        self._check_citations(found_candidates, order, places, fusion)
         current = self._put_successors_first(found_candidates, order, fusion)
         self._place_standing(found_candidates.standing, order, fusion)
-        best = sorted(range(len(order)), key=lambda index: (-fusion.scores[index], places[order[index]].id))
-        hits: Sequence[RankedHit] = [RankedHit(order[seat], fusion.scores[seat], seat) for seat in best]
+        best = sorted((-fusion.scores[seat], places[no].id, seat) for seat, no in enumerate(order))
+        hits: Sequence[RankedHit] = [
+            RankedHit._make((order[seat], -score, seat, 0.0, None, 0.0)) for score, _, seat in best
+        ]
         if options.definitions and found_candidates.passages:
             hits = with_definitions(hits, found_candidates, limit=options.limit)
-        # A memory takes nothing from what surely took its place: that was put right before it.
-        texts = [places[current.get(hit.no, hit.no)].content_hash for hit in hits]
-        ahead = leads([hit.score for hit in hits], texts)
-        words = max((candidate.bm25 for candidate in candidates), default=0.0) or 1.0
-        relevances = evidence.relevances(ahead, [candidates[hit.seat].bm25 / words for hit in hits])
-        ranked = [
-            RankedHit(hit.no, hit.score, hit.seat, relevance, hit.chunk_no, hit.below)
-            for hit, relevance in zip(hits, relevances, strict=True)
-        ]
-        return Ranking(places=places, ranked=ranked, fusion=fusion, current=current)
+        return Ranking(
+            places=places,
+            hits=hits,
+            fusion=fusion,
+            current=current,
+            evidence=evidence,
+            bm25=[candidate.bm25 for candidate in candidates],
+        )
 
     def _put_code_first(
         self,
@@ -439,15 +450,19 @@ class Recaller:
         filters: Filters,
     ) -> None:
         """Bring code before the tests, changelogs and guides that speak of it."""
-        if any(places[no].kind == CODE for no in order):
+        if any(place.kind == CODE for place in places.values()):
             scored = self._successions.code_first(
                 self.search, candidates, order, places, fusion, filters=filters
             )
             candidates.passages = {order[seat]: passages for seat, passages in scored.items()}
 
-    def _check_citations(self, candidates: Candidates, order: Sequence[int], fusion: Fusion) -> None:
+    def _check_citations(
+        self, candidates: Candidates, order: Sequence[int], places: Mapping[int, RankingRow], fusion: Fusion
+    ) -> None:
         """Hold what the best candidates cite against the working tree; what it has outgrown sinks."""
         if self.citations is None:
+            return
+        if not any(place.is_checked for place in places.values()):
             return
         best = nlargest(CHECKED, range(len(order)), key=fusion.scores.__getitem__)
         citing = self._stores.memories.citing([order[seat] for seat in best])
@@ -532,31 +547,23 @@ class Recaller:
         crowding: Mapping[int, float] = {}
         if (answer := found_candidates.answer) is not None:
             best, crowding = answer.best, answer.crowding
-        candidates: list[Candidate] = []
-        for no in order:
-            place = places[no]
-            session, position = place.session_no, place.position
-            around: tuple[int, ...] = ()
-            if session is not None and position is not None:
-                before, after = seats.get((session, position - 1)), seats.get((session, position + 1))
-                around = tuple([seat for seat in (before, after) if seat is not None])
-            match, near = lexical.get(no), best.get(no)
-            candidates.append(
-                Candidate(
-                    match.bm25 if match is not None else 0.0,
-                    near[0] if near is not None else None,
-                    crowding.get(no, 0.0),
-                    around,
-                    session,
-                    heard(place, speakers, askers),
-                    dates is not None and dates.covers(from_micros(place.happened_at)),
-                    bool(place.asks),
-                    place.words,
-                    sum(literals[no].values()) / max(named_literals, 1) if no in literals else 0.0,
-                    defined[no].weight if no in defined else 0.0,
-                )
-            )
-        return candidates
+        rows = [places[no] for no in order]
+        nobody = not speakers and not askers
+        columns = zip(
+            [lexical[no].bm25 if no in lexical else 0.0 for no in order],
+            [best[no][0] if no in best else None for no in order],
+            [crowding.get(no, 0.0) for no in order],
+            [_beside(row, seats) for row in rows] if seats else [()] * len(rows),
+            [row.session_no for row in rows],
+            [0] * len(rows) if nobody else [heard(row, speakers, askers) for row in rows],
+            [dates is not None and dates.covers(from_micros(row.happened_at)) for row in rows],
+            [bool(row.asks) for row in rows],
+            [row.words for row in rows],
+            [sum(literals[no].values()) / max(named_literals, 1) if no in literals else 0.0 for no in order],
+            [defined[no].weight if no in defined else 0.0 for no in order],
+            strict=True,
+        )
+        return list(map(Candidate._make, columns))
 
     # The answer ------------------------------------------------------------------------------------------------
 
@@ -569,7 +576,7 @@ class Recaller:
         kept_candidates, dropped = self._fold(candidates, ranking, options)
         if not options.explain:
             dropped = []
-        memories = self._stores.memories.by_no([candidate.no for candidate in kept_candidates])
+        memories, chunks = self._stores.memories.with_chunks([candidate.no for candidate in kept_candidates])
         replaced = self._stores.memories.replaced(list(memories.values()))
         later = successors(self._stores, candidates.updates, memories) if candidates.updates else {}
         before = {overrun.by: overrun.was for overrun in candidates.overdue.values()}
@@ -578,13 +585,12 @@ class Recaller:
             candidate.chunk_no or best_chunk(candidates, candidate.no, parts)
             for candidate, parts in zip(kept_candidates, parts_of_all, strict=True)
         ]
-        seqs = self._stores.memories.sequence_of(shown)
         hits: list[tuple[int, Hit]] = []
         for candidate, parts, chunk_no in zip(kept_candidates, parts_of_all, shown, strict=True):
             memory = memories[candidate.no]
             hit = Hit(
                 memory=memory,
-                chunk=memory.chunks[seqs.get(chunk_no, 0)] if memory.chunks else None,
+                chunk=chunks.get(chunk_no, memory.chunks[0]) if memory.chunks else None,
                 score=candidate.score,
                 relevance=candidate.relevance,
                 parts=parts,
@@ -608,15 +614,17 @@ class Recaller:
         dropped: list[Dropped] = []
         seen: dict[str, str] = {}
         now = self._clock.now()
-        if keys := self._stores.places.begun(ranking.places, now=now):
+        facts = [no for no, place in ranking.places.items() if place.is_fact]
+        if facts and (keys := self._stores.places.begun(facts, now=now)):
             candidates.overdue = self._successions.overdue(self._stores, keys, now=now)
         floor = near_floor(candidates.answer)
         in_order = options.whole and candidates.terms.form is not None
-        least = SEQUENCE_SHARE * max(0.0, ranking.ranked[0].score) if in_order and ranking.ranked else None
+        least = SEQUENCE_SHARE * max(0.0, ranking.hits[0].score) if in_order and ranking.hits else None
         silent = options.min_relevance is None and (
             not candidates.evidence.speaks(unasked=options.unasked) or names_nothing(candidates)
         )
-        for candidate in ranking.ranked:
+        told = EXPLAINED if options.explain else 0
+        for candidate in ranking.ranked():
             place = ranking.places[candidate.no]
             if silent or candidate.relevance < (options.min_relevance or 0.0):
                 reason = _TOO_LITTLE if silent else f"its relevance is below {options.min_relevance}"
@@ -641,7 +649,7 @@ class Recaller:
                 seen[place.content_hash] = place.id
                 kept_hits.append(candidate)
                 continue
-            if len(dropped) >= EXPLAINED and (silent or len(kept_hits) == options.limit):
+            if len(dropped) >= told and (silent or len(kept_hits) == options.limit):
                 break
             dropped.append(dropped_for(place, candidate, reason))
         return kept_hits, dropped

@@ -9,7 +9,7 @@ reliability on questions that took no part.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log
 from typing import Final
@@ -98,18 +98,7 @@ class Evidence:
         `lead` is how far its score stands above the next one's where it is the first (`rank` 0), else above the
         first one's, and so below 0. `share` is its own bm25 as a share of the best one's.
         """
-        return self._relevance(lead, rank, share, sure=_bounded(self.log_odds))
-
-    def relevances(self, leads: Sequence[float], shares: Sequence[float]) -> list[float]:
-        """Return `relevance` of all hits of an answer, the best first."""
-        sure = _bounded(self.log_odds)
-        return [
-            self._relevance(lead, rank, share, sure=sure)
-            for rank, (lead, share) in enumerate(zip(leads, shares, strict=True))
-        ]
-
-    def _relevance(self, lead: float, rank: int, share: float, *, sure: float) -> float:
-        ahead = _bounded(lead)
+        ahead, sure = _bounded(lead), _bounded(self.log_odds)
         if self.best_cosine is None:
             return _logistic(0.53 * ahead - 0.37 * log(1 + rank) + 0.31 * sure - 2.45)
         near = 0.15 * ahead if rank else 0.49 * ahead
@@ -120,18 +109,19 @@ def _bounded(value: float) -> float:
     return _MOST if value > _MOST else -_MOST if value < -_MOST else value
 
 
-def leads(scores: Sequence[float], texts: Sequence[str]) -> list[float]:
-    """Return the lead of each of `scores`, which fall; the first one's over the first other text's.
+def leads(scores: Sequence[float], texts: Iterable[str]) -> Iterator[float]:
+    """Give the lead of each of `scores`, which fall; the first one's over the first other text's.
 
     `texts` tells texts apart: what says the same word for word takes nothing from the best one's lead. Alone, the
     best has the lead that a clear answer has.
     """
     if not scores:
-        return []
-    second = next(
-        (score for score, text in zip(scores, texts, strict=True) if text != texts[0]), scores[0] - 3.0
-    )
-    return [scores[0] - second, *(score - scores[0] for score in scores[1:])]
+        return
+    best, told = scores[0], iter(texts)
+    first = next(told)
+    second = next((score for score, text in zip(scores[1:], told, strict=True) if text != first), best - 3.0)
+    yield best - second
+    yield from (score - best for score in scores[1:])
 
 
 def near_floor(answer: VectorAnswer | None) -> float:

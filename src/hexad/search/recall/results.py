@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hexad.core.json_types import JSONValue
@@ -19,7 +19,7 @@ from hexad.memory.tables.updates import UpdateLink
 from hexad.search.fulltext import TextMatch
 from hexad.search.recall.fusion import Fusion
 from hexad.search.recall.query_terms import SEQUENCE_MOST, RecallOptions, Terms
-from hexad.search.recall.relevance import Evidence
+from hexad.search.recall.relevance import Evidence, leads
 from hexad.search.recall.successors import last_links
 from hexad.search.vectors.index import VectorAnswer
 from hexad.text.requests import SequenceForm
@@ -147,13 +147,24 @@ class RankedHit(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """All candidates of one question, best first."""
+    """All candidates of one question: `hits`, best first, and what stands for which of them now, which is `current`."""
 
     places: Mapping[int, RankingRow]
-    ranked: Sequence[RankedHit]
+    hits: Sequence[RankedHit]
     fusion: Fusion
     current: Mapping[int, int]
-    """What stands for which of them now."""
+    evidence: Evidence
+    bm25: Sequence[float]
+
+    def ranked(self) -> Iterator[RankedHit]:
+        """Give the hits with how likely each is right, as far as they are asked for."""
+        # A memory takes nothing from what surely took its place: that was put right before it.
+        texts = (self.places[self.current.get(hit.no, hit.no)].content_hash for hit in self.hits)
+        ahead = leads([hit.score for hit in self.hits], texts)
+        words = max(self.bm25, default=0.0) or 1.0
+        for rank, (hit, lead) in enumerate(zip(self.hits, ahead, strict=True)):
+            relevance = self.evidence.relevance(lead=lead, rank=rank, share=self.bm25[hit.seat] / words)
+            yield RankedHit(hit.no, hit.score, hit.seat, relevance, hit.chunk_no, hit.below)
 
 
 Numbered = tuple[int, Hit]
@@ -370,7 +381,7 @@ def explain(
     dates, fusion = candidates.terms.dates, ranking.fusion
     considered: list[Mapping[str, JSONValue]] = []
     last = last_links(candidates.updates)
-    for candidate in ranking.ranked[:EXPLAINED]:
+    for candidate in islice(ranking.ranked(), EXPLAINED):
         parts = parts_of(candidate, fusion)
         considered.append(
             {

@@ -55,9 +55,9 @@ def test_an_embedder_with_other_cosines_is_judged_by_its_spread() -> None:
 
 
 def test_leads_are_measured_against_the_next_other_text() -> None:
-    assert [2.0, 0.0, -2.0, -5.0] == leads([7.0, 7.0, 5.0, 2.0], ["a", "a", "b", "c"])
-    assert [3.0] == leads([7.0], ["a"])
-    assert [] == leads([], [])
+    assert [2.0, 0.0, -2.0, -5.0] == [*leads([7.0, 7.0, 5.0, 2.0], ["a", "a", "b", "c"])]
+    assert [3.0] == [*leads([7.0], ["a"])]
+    assert [] == [*leads([], [])]
 
 
 def test_a_word_that_no_text_has_lowers_the_share() -> None:

@@ -1,0 +1,81 @@
+"""What is known of candidates is read once, until the memories change."""
+
+from __future__ import annotations
+
+import pytest
+
+from hexad import Hexad
+from hexad.memory.store import Stores
+from opener import Opener
+
+
+@pytest.fixture
+def hx(opened: Opener) -> Hexad:
+    hx = opened(embedder=None)
+    for number in range(4):
+        hx.remember(f"Herons nest in tree {number}.", id=f"mem-{number}")
+    return hx
+
+
+def statements(stores: Stores, numbers: range) -> tuple[dict[int, str], int]:
+    """Return the ids of these memories, and how many statements read rows for them."""
+    heard: list[str] = []
+    stores.db.tracer = lambda sql, _seconds: heard.append(sql)
+    rows = stores.places.of(numbers)
+    stores.db.tracer = None
+    return {no: row.id for no, row in rows.items()}, sum("FROM json_each" in sql for sql in heard)
+
+
+def test_rows_that_were_read_are_not_read_again(hx: Hexad) -> None:
+    stores = hx._services.stores
+
+    assert ({1: "mem-0", 2: "mem-1"}, 1) == statements(stores, range(1, 3))
+    assert ({1: "mem-0", 2: "mem-1"}, 0) == statements(stores, range(1, 3))
+    assert ({2: "mem-1", 3: "mem-2"}, 1) == statements(stores, range(2, 4))
+    assert ({}, 1) == statements(stores, range(90, 92))
+    assert ({}, 0) == statements(stores, range(90, 92))
+    assert 0 < hx.status().caches["ranking rows"].bytes
+
+
+def test_what_another_opening_changes_is_seen(hx: Hexad, opened: Opener) -> None:
+    stores = hx._services.stores
+    statements(stores, range(1, 6))
+
+    other = opened(embedder=None)
+    other.forget("mem-1", confirm=True)
+    other.remember("Herons eat fish.", id="mem-5")
+
+    assert ({1: "mem-0", 3: "mem-2", 4: "mem-3", 5: "mem-5"}, 1) == statements(stores, range(1, 6))
+
+
+def test_what_was_undone_is_not_kept(hx: Hexad) -> None:
+    stores = hx._services.stores
+    with pytest.raises(RuntimeError), stores.db.transaction() as con:
+        con.execute("UPDATE memories SET status = 'archived' WHERE no = 1")
+        stores.memories.set_pinned(2, True, at=hx._services.context.clock.now())
+        assert [2] == list(stores.places.of([1, 2]))
+        raise RuntimeError
+
+    stores.memories.set_pinned(2, True, at=hx._services.context.clock.now())
+    assert [1, 2] == list(stores.places.of([1, 2]))
+
+
+def test_what_is_hidden_from_a_role_is_not_shown_from_what_was_read(hx: Hexad, opened: Opener) -> None:
+    statements(hx._services.stores, range(1, 5))
+    dev = opened(embedder=None, role="dev")
+    before = statements(dev._services.stores, range(1, 5))[0]
+
+    hx.spaces.set_policy("default", {"visibility": [{"kinds": ["note"], "roles": ["lead"]}]})
+
+    assert 4 == len(before)
+    assert {} == statements(dev._services.stores, range(1, 5))[0]
+
+
+def test_speakers_are_read_again_when_there_is_another(hx: Hexad) -> None:
+    stores = hx._services.stores
+    hx.remember([{"role": "user", "name": "Ann", "content": "I keep bees in the garden."}], conversation="a")
+    names = stores.places.speakers()
+
+    hx.remember([{"role": "user", "name": "Ben", "content": "I keep geese by the pond."}], conversation="a")
+
+    assert {*names.values()} | {"ben"} == {*stores.places.speakers().values()}
