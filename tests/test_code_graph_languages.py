@@ -290,6 +290,49 @@ def test_a_broken_file_gives_what_can_be_read_of_it(tmp_path):
 
 
 @NEEDS
+@pytest.mark.row("A043", "A044")
+def test_super_leads_out_of_a_module_in_the_file_before_it_leads_out_of_the_file(tmp_path):
+    weight = (
+        "use super::Cart;\n\npub fn weigh(_cart: &Cart) -> f64 {\n    1.0\n}\n\n#[cfg(test)]\nmod tests {\n"
+        "    use super::*;\n\n    #[test]\n    fn light() {\n        super::weigh(&super::super::open());\n        self::heavy();\n    }\n\n"
+        "    fn heavy() {}\n}\n"
+    )
+    rates = "pub fn rate() -> f64 {\n    1.2\n}\n\nmod tests {\n    use super::rate;\n\n    fn one() {\n        rate();\n    }\n}\n"
+    cart = RUST["src/cart/mod.rs"] + "\npub fn open() -> Cart {\n    Cart::new()\n}\n"
+    files = {**RUST, "src/cart/weight.rs": weight, "src/prices/rates.rs": rates, "src/cart/mod.rs": cart}
+    files["src/prices.rs"] = "mod rates;\n" + RUST["src/prices.rs"]
+    with indexed(tmp_path, files) as hx:
+        assert set() == imports(hx, "src/prices/rates.rs")
+        assert {"src/cart/mod.rs"} == imports(hx, "src/cart/weight.rs")
+        assert {"src/cart/weight.rs:tests.light"} == callers(hx, "open")
+        assert {"src/cart/weight.rs:tests.light"} == callers(hx, "heavy")
+        assert {"src/cart/mod.rs:Cart.total", "src/cart/weight.rs:tests.light"} == callers(hx, "weigh")
+        assert {"src/prices/rates.rs:tests.one"} == {each for each in callers(hx, "rate") if "rates" in each}
+
+
+@NEEDS
+@pytest.mark.row("A043", "A044")
+def test_crates_are_called_by_paths_without_a_use_and_by_the_names_that_manifests_give_them(tmp_path):
+    files = {
+        "Cargo.toml": '[workspace]\nmembers = ["core", "app"]\n\n[workspace.dependencies]\nbase = {path = "core", package = "shop-core"}\n',
+        "core/Cargo.toml": '[package]\nname = "shop-core"\nversion = "0.1.0"\n\n[lib]\nname = "shop"\n',
+        "core/src/lib.rs": "pub mod cart;\n",
+        "core/src/cart.rs": "pub struct Cart;\n\nimpl Cart {\n    pub fn new() -> Self {\n        Cart\n    }\n}\n\npub fn open() -> Cart {\n    Cart::new()\n}\n",
+        "app/Cargo.toml": '[package]\nname = "app"\nversion = "0.1.0"\n\n[dependencies]\nbase.workspace = true\n\n[dev-dependencies]\nold = {path = "../core", package = "shop-core"}\n',
+        "app/src/lib.rs": "pub fn run() -> u32 {\n    base::cart::open();\n    std::mem::drop(u32::from(true));\n    u32::MAX\n}\n",
+        "app/src/bin/tool.rs": "fn main() {\n    app::run();\n    shop::cart::Cart::new();\n}\n",
+        "app/tests/all.rs": "use old::cart::open;\n\n#[test]\nfn all() {\n    open();\n}\n",
+    }
+    with indexed(tmp_path, files) as hx:
+        assert {"core/src/cart.rs", "std"} == imports(hx, "app/src/lib.rs")
+        assert {"app/src/lib.rs", "core/src/cart.rs"} == imports(hx, "app/src/bin/tool.rs")
+        assert {"core/src/cart.rs"} == imports(hx, "app/tests/all.rs")
+        assert {"app/src/lib.rs:run", "app/tests/all.rs:all"} == callers(hx, "open")
+        assert {"app/src/bin/tool.rs:main"} == callers(hx, "run")
+        assert {"core/src/cart.rs:open", "app/src/bin/tool.rs:main"} == callers(hx, "Cart.new")
+
+
+@NEEDS
 @pytest.mark.row("A043")
 @pytest.mark.parametrize(
     ("before", "after", "confidence"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -84,6 +85,10 @@ _EVERYWHERE: Final = frozenset(
 _BRANCHES: Final = frozenset(
     {"preproc_if", "preproc_ifdef", "preproc_elif", "preproc_elifdef", "preproc_else"}
 )
+_OWN_MODULES: Final = frozenset({"crate", "super", "self"})
+_PATH_JOINTS: Final = re.compile(r"[./]")
+_PRIMITIVE: Final = re.compile(r"[iuf]\d+|[iu]size|str|char|bool")
+"""Types of Rust that are called like modules."""
 _SIGNATURE_LONGEST: Final = 300
 _DEEPEST: Final = 40
 
@@ -418,11 +423,28 @@ class _SyntaxReader:
             imported = self._packages[value]
             self._imports.setdefault(ImportFact(imported.module, name, f"{value}/{name}", imported.line))
             return f"{value}/{name}"
-        if value is not None and value.startswith(("crate", "super", "self")) and self._language == "rust":
+        if value is not None and self._language == "rust" and self._is_path(value, last):
             module = value.replace(".", "/")
+            if set(module.split("/")) <= _OWN_MODULES:  # nothing of it was read as seen from the top yet
+                if name in _OWN_MODULES:
+                    return f"{value}.{name}"
+                module = _from_top(last, module)
             self._imports.setdefault(ImportFact(module, name, f"{module}/{name}", last.start_point.row + 1))
             return f"{module}/{name}" if self._is_type(name, last) else f"{module}.{name}"
         return f"{value or UNKNOWN}.{name}"
+
+    def _is_path(self, value: str, last: Node) -> bool:
+        """Whether what stands before a name of Rust leads to a module, of this crate or of one that needs no `use`."""
+        head = _PATH_JOINTS.split(value, maxsplit=1)[0]
+        if head in _OWN_MODULES:
+            return True
+        is_written_so = last.parent is not None and last.parent.type.startswith("scoped_")
+        return (
+            is_written_so
+            and head[:1].islower()
+            and head not in self._known
+            and not _PRIMITIVE.fullmatch(head)
+        )
 
     @staticmethod
     def _is_type(name: str, last: Node) -> bool:
@@ -639,7 +661,29 @@ def _go_package(path: str) -> str:
     return last.partition(".")[0].removeprefix("go-").removesuffix("-go").replace("-", "_")
 
 
-def _rust_imports(node: Node, before: str = "") -> Iterator[ImportFact]:
+def _rust_imports(node: Node) -> Iterator[ImportFact]:
+    for imported in _rust_uses(node):
+        yield imported._replace(module=_from_top(node, imported.module))
+
+
+def _from_top(node: Node, path: str) -> str:
+    """Return a path as it would be written at the top of its file: `super` leads out of `mod tests { … }` first."""
+    inner: list[str] = []
+    above = node.parent
+    while above is not None:
+        if above.type == "mod_item" and above.child_by_field_name("body") is not None:
+            inner.insert(0, _text(above.child_by_field_name("name")))
+        above = above.parent
+    parts = path.split("/")
+    if not inner or parts[0] not in ("self", "super"):
+        return path
+    ups = next((at for at, part in enumerate(parts) if part != "super"), len(parts))
+    left = inner[: max(len(inner) - ups, 0)]
+    head = ["super"] * (ups - len(inner)) if ups > len(inner) else ["self", *left]
+    return "/".join([*head, *parts[max(ups, 1) if parts[0] == "self" else ups :]])
+
+
+def _rust_uses(node: Node, before: str = "") -> Iterator[ImportFact]:
     line = node.start_point.row + 1
     if node.parent is not None and node.parent.type == "mod_item":
         yield ImportFact("self", _text(node), _text(node), line)
@@ -647,7 +691,7 @@ def _rust_imports(node: Node, before: str = "") -> Iterator[ImportFact]:
         inside = _joined(before, node.child_by_field_name("path"))
         items = node.child_by_field_name("list") or node
         for each in items.named_children:
-            yield from _rust_imports(each, inside)
+            yield from _rust_uses(each, inside)
     elif node.type == "use_as_clause":
         path = _joined(before, node.child_by_field_name("path"))
         module, _, name = path.rpartition("/")

@@ -108,13 +108,18 @@ def _go_mod(text: str) -> _Read:
 def _cargo(text: str) -> _Read:
     document = tomllib.loads(text)
     package, library = document.get("package", {}), document.get("lib", {})
-    name = str(library.get("name") or package.get("name") or "").replace("-", "_")
+    own = str(package.get("name") or "").replace("-", "_")
+    name = str(library.get("name") or own).replace("-", "_")
+    tables = [document.get(f"{kind}dependencies", {}) for kind in ("", "dev-", "build-")]
+    tables.append(document.get("workspace", {}).get("dependencies", {}))
     renamed = {
         str(alias).replace("-", "_"): str(of["package"]).replace("-", "_")
-        for alias, of in document.get("dependencies", {}).items()
+        for table in tables
+        for alias, of in table.items()
         if isinstance(of, dict) and "package" in of
     }
     return name, {
+        "package": {"name": own} if own else {},
         "lib": {"path": str(library["path"])} if "path" in library else {},
         "dependencies": renamed,
     }

@@ -29,7 +29,12 @@ class RustModules:
             for path, facts in manifests.items()
             if path.rpartition("/")[2] == "Cargo.toml"
         }
-        self._names = {facts.package: folder for folder, facts in self._crates.items() if facts.package}
+        self._names = {
+            name: folder
+            for folder, facts in self._crates.items()
+            for name in (facts.attributes.get("package", {}).get("name"), facts.package)
+            if name
+        }
 
     def target(self, path: str, module: str, name: str) -> ImportTarget:
         """Return what `use module::name` leads to; the parts of `module` have slashes between them."""
@@ -48,12 +53,7 @@ class RustModules:
             if inner is not None:
                 at = inner
             else:
-                crate = self._crate_of(path)
-                head = (
-                    self._crates[crate].attributes.get("dependencies", {}).get(head, head)
-                    if crate is not None
-                    else head
-                )
+                head = self._crate_named(path, head)
                 if head not in self._names:
                     return ImportTarget(None, name, head)
                 at = self._library(self._names[head])
@@ -115,6 +115,16 @@ class RustModules:
                 return None
             folder = dirname(folder)
         return folder
+
+    def _crate_named(self, path: str, name: str) -> str:
+        """Return the name of the crate that a file calls by a name: a manifest above it may have given it another."""
+        folder = dirname(path)
+        while True:
+            facts = self._crates.get(folder)
+            renamed = {} if facts is None else facts.attributes.get("dependencies", {})
+            if name in renamed or not folder:
+                return renamed.get(name, name)
+            folder = dirname(folder)
 
     def _library(self, folder: str) -> str | None:
         own = self._crates[folder].attributes.get("lib", {}).get("path")
