@@ -117,6 +117,36 @@ def test_what_is_no_file_is_refused_in_hexads_words(hx: Hexad, tmp_path: Path, c
     assert Path("/dev/zero").is_char_device()
 
 
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize(
+    "name", ["encryption.json", "convert/journal.json", "keys.json", "server/tokens.json"]
+)
+@pytest.mark.parametrize("target", ["/dev/zero", "pipe"])
+def test_files_of_a_store_that_are_none_are_refused_within_its_memory(
+    project: Path, pipe: Path, name: str, target: str
+) -> None:
+    hexad.open(project, embedder=None, background=False).close()
+    pipe.chmod(0o600)
+    file = project / ".hexad" / name
+    file.parent.mkdir(exist_ok=True)
+    file.unlink(missing_ok=True)
+    file.symlink_to(pipe if target == "pipe" else target)
+    in_a_child(
+        """
+import pathlib
+from hexad.interfaces.http_server.tokens import TokenFile
+try:
+    with hexad.open(sys.argv[1], embedder=None, background=False) as other:
+        other.remember("Call me under ann@example.org.")
+        other.forget(subject="ann", purge=True, confirm=True)
+        TokenFile(pathlib.Path(sys.argv[1]) / ".hexad").login("hexad_none")
+except (hexad.HexadError, OSError):
+    pass
+""",
+        project,
+    )
+
+
 @pytest.mark.parametrize("gitdir", ["loop", "a\0b", "../nowhere", "/dev/zero"])
 def test_a_git_file_that_leads_nowhere_is_no_repository(project: Path, gitdir: str) -> None:
     (project / "loop").symlink_to("loop")

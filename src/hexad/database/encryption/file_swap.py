@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from hexad.core.arguments import read_regular
 from hexad.database import files
 from hexad.database.leases import OpenLock
 from hexad.database.secure_delete import move, overwrite, sync_tree, wipe_tree
@@ -23,6 +24,7 @@ FOLDER: Final = "convert"
 NEW: Final = "new"
 JOURNAL: Final = "journal.json"
 _VERSION: Final = 1
+_BYTES_LIMIT: Final = 1 << 26
 _WAIT_S: Final = 5.0
 
 
@@ -128,7 +130,7 @@ def _finish(directory: Path, plan: Switch) -> None:
 
 def _read(path: Path) -> Switch:
     with files.operation("read", path, "read"):
-        data = path.read_bytes()
+        data = read_regular(path, limit=_BYTES_LIMIT)
     try:
         document = json.loads(data)
         if document["version"] != _VERSION:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from hexad.core.arguments import read_regular
 from hexad.core.as_json import as_json
 from hexad.core.json_types import JSONValue
 from hexad.database import files
@@ -47,6 +48,7 @@ __all__ = ["RECORD", "EncryptionRecord", "KeyGiven", "Unlocked", "establish", "r
 RECORD: Final = "encryption.json"
 DATABASE: Final = "memory.db"
 _VERSION: Final = 1
+_BYTES_LIMIT: Final = 1 << 20
 _SALT_BYTES: Final = 16
 _NONCE_BYTES: Final = 12
 _WAIT_S: Final = 5.0
@@ -97,7 +99,7 @@ def read_record(directory: Path) -> EncryptionRecord | None:
         with files.operation("read", path, "read"):
             if not path.exists():
                 return None
-            data = path.read_bytes()
+            data = read_regular(path, limit=_BYTES_LIMIT)
     except FileNotFoundError:
         return None
     return parse_record(data, name=str(path))

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hexad.core.arguments import read_regular
 from hexad.database import files
 from hexad.database.encryption.cipher import SECRETS, StoreKeys, is_sealed
 from hexad.errors import AccessDenied, IntegrityError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 SECRET_BYTES = 32
 _VERSION = 1
+_BYTES_LIMIT = 1 << 20
 _STORE_FIELDS = ("redaction_salt", "signing_seed")
 
 
@@ -185,7 +187,7 @@ class KeyStore:
                 f"Run `chmod 600 {self.path}`, and make new keys if somebody may have read it."
             )
         with files.operation("read", self.path, "read"):
-            data = self.path.read_bytes()
+            data = read_regular(self.path, limit=_BYTES_LIMIT)
         if self._cipher is not None:
             data = self._cipher.unsealed(data, name=str(self.path))
         elif is_sealed(data):

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hexad.core.actor import OWNER, check_role
-from hexad.core.arguments import parse_text, parse_time, quoted, word_list
+from hexad.core.arguments import parse_text, parse_time, quoted, read_regular, word_list
 from hexad.core.as_json import as_json
 from hexad.core.clock import Clock, SystemClock
 from hexad.core.json_types import JSONValue
@@ -32,6 +32,7 @@ FIRST: Final = "token"
 """The file of the first token, as it is sent."""
 _PREFIX: Final = "hexad_"
 _VERSION: Final = 1
+_BYTES_LIMIT: Final = 1 << 24
 _LOCK_TIMEOUT_S: Final = 10.0
 _NAME_CHARS: Final = 64
 
@@ -140,8 +141,11 @@ class TokenFile:
 
     def _is_first(self, token_hash: str) -> bool:
         try:
-            return _hash(self.first_token.read_text(encoding="ascii").strip()) == token_hash
-        except (OSError, UnicodeDecodeError):
+            return (
+                _hash(read_regular(self.first_token, limit=_BYTES_LIMIT).decode("ascii").strip())
+                == token_hash
+            )
+        except (OSError, UnicodeDecodeError, InvalidInput):
             return False
 
     def _read(self) -> dict[str, Login]:
@@ -151,7 +155,7 @@ class TokenFile:
             stat = path.stat()
             stamp = (stat.st_ino, stat.st_mtime_ns, stat.st_size)
             if stamp != self._stamp:
-                self._logins, self._stamp = _parsed(path.read_bytes(), path), stamp
+                self._logins, self._stamp = _parsed(read_regular(path, limit=_BYTES_LIMIT), path), stamp
         except FileNotFoundError:
             self._logins, self._stamp = {}, None
         return self._logins
@@ -177,7 +181,7 @@ class TokenFile:
 def _parsed(data: bytes, path: Path) -> dict[str, Login]:
     try:
         return {token["sha256"]: _login(token) for token in json.loads(data)["tokens"]}
-    except (ValueError, KeyError, TypeError, InvalidInput) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, InvalidInput) as error:
         raise IntegrityError(
             f"{path} is damaged ({type(error).__name__}); remove it: a new first token is made at the next start."
         ) from error
