@@ -208,9 +208,9 @@ def _matches(claim: Claim) -> Iterator[str]:
     """Yield FTS5 expressions for texts that may speak of the same: words of its topic, two of them where there are."""
     topic = list(dict.fromkeys(t.low for t in claim.tokens if t.content and t.stem in claim.topic))
     if not claim.subject:
-        topic += [word for word in claim.before if word not in topic]
+        topic += [word for word in dict.fromkeys(claim.before) if word not in topic]
     if not topic and any(token.number for token in claim.value):  # the version of what is named
-        topic = [token.low for token in claim.value if not token.number]
+        topic = list(dict.fromkeys(token.low for token in claim.value if not token.number))
     words = list(map(_quoted, topic[:_TOPIC_WORDS]))
     # Any two of the words, each named as seldom as can be: a name opens its list in every part of the index.
     pairs = [f"({word} AND ({' OR '.join(words[at:])}))" for at, word in enumerate(words[:-1], start=1)]

@@ -43,3 +43,14 @@ def test_the_room_that_claims_take_in_the_cache_is_about_what_they_take() -> Non
         tracemalloc.stop()
 
     assert 0.75 < sum(map(updates._size_of_claims, found)) / taken < 1.33
+
+
+@pytest.mark.parametrize(
+    "text", ["It is Python 3.11 of Python.", "Now it is version 3.11 of the version manager."]
+)
+def test_a_word_that_is_said_twice_is_not_two_words_in_common(text: str) -> None:
+    word = next(word for word in ("python", "version") if word in text.lower())
+
+    for claim in claims(text):
+        for match in updates._matches(claim):
+            assert not match.startswith(f'("{word}" AND ("{word}"')
