@@ -279,8 +279,8 @@ def test_a_loss_is_accepted_once_and_noted(with_keys: Path) -> None:
         hx.remember("A text under new keys.")
         assert with_keys.exists()
         assert [] == hx.check()
-        assert [{"files": ["keys.json"]}] == [
-            {"files": detail["files"]}
+        assert [{"by": "owner", "files": ["keys.json"]}] == [
+            {"by": detail["by"], "files": detail["files"]}
             for _, what, detail in hx._services.stores.meta.logged(limit=9)
             if what == "accept_losses"
         ]
@@ -686,11 +686,11 @@ def test_what_a_lost_key_opened_is_destroyed_when_the_loss_is_accepted(
     with hexad.open(project, embedder=None, background=False) as hx:
         assert [] == hx.check()
         logged = [
-            detail["files"]
+            (detail["by"], detail["files"])
             for _, what, detail in hx._services.stores.meta.logged(limit=9)
             if what == "accept_losses"
         ]
-        assert [["audit/audit.key"]] == logged
+        assert [("owner", ["audit/audit.key"])] == logged
     with AuditLog(project / ".hexad") as log:
         assert log.verify().ok
         credential = log.reviewers.add("rita")

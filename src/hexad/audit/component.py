@@ -115,7 +115,8 @@ def _accept_key(context: StoreContext, at: datetime) -> None:
 
 def _log_accepted(context: StoreContext, at: datetime) -> None:
     with context.db.transaction():
-        Meta(context.db).log(ACCEPTED, {"files": [f"{FOLDER}/{KEYS}"]}, at=at)
+        detail: dict[str, JSONValue] = {"by": context.actor.describe(), "files": [f"{FOLDER}/{KEYS}"]}
+        Meta(context.db).log(ACCEPTED, detail, at=at)
 
 
 def _key_opens(context: StoreContext) -> bool:

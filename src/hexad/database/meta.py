@@ -157,10 +157,12 @@ class Meta:
     def _is_retired(self, log: str) -> bool:
         return self._db.query_one("SELECT 1 FROM stream_retired_logs WHERE name = ?", (log,)) is not None
 
-    def accept_losses(self, directory: Path, *, keys: bool, user_layer: str | None, at: datetime) -> None:
+    def accept_losses(
+        self, directory: Path, *, keys: bool, user_layer: str | None, by: str, at: datetime
+    ) -> None:
         """Expect files that are lost no longer, with `keys` no key file, and no user layer in a place; the log of
-        maintenance says which.
-        """  # fmt: skip
+        maintenance says which, and who accepted it.
+        """
         lost = self.lost_files(directory)
         names = [*lost, *(["keys.json"] if keys else []), *(["user.db"] if user_layer is not None else [])]
         with self._db.transaction() as con:
@@ -175,7 +177,7 @@ class Meta:
                 con.execute("DELETE FROM meta WHERE key = ?", (KEY_FILE,))
             if user_layer is not None:
                 self.note_user_layer(user_layer, None)
-            self.log(ACCEPTED, {"files": list(names)}, at=at)
+            self.log(ACCEPTED, {"by": by, "files": list(names)}, at=at)
 
     def recorded_embedder(self) -> tuple[str, int] | None:
         """Return name and dimensions of the embedder that the store's vectors are from."""

@@ -74,7 +74,9 @@ class StoreContext:
         """Expect no longer what is lost, the user layer of a place among it where one is named."""
         self.db.require_writable()
         keys, at = self.keys.are_lost(), self.clock.now()
-        Meta(self.db).accept_losses(self.directory, keys=keys, user_layer=user_layer, at=at)
+        Meta(self.db).accept_losses(
+            self.directory, keys=keys, user_layer=user_layer, by=self.actor.describe(), at=at
+        )
         self.note_keys()
 
     @property
