@@ -253,6 +253,23 @@ def test_a_namespace_package_has_modules_of_several_folders(opened, project):
         )
 
 
+@pytest.mark.parametrize("line", [0, 20, 99_999])
+def test_a_line_that_a_file_does_not_have_is_said(hx, shop, line):
+    hx.graph.index()
+    with pytest.raises(NotFound, match=rf"src/shop/cart.py has no line {line:,}. It has 19."):
+        hx.graph.query("callers", f"cart.py:{line}")
+
+
+def test_a_line_of_several_files_means_what_stands_there_in_each(hx, shop):
+    hx.graph.index()
+
+    assert ["tests/helpers.py::cart", "tests/test_cart.py::test_total"] == sorted(
+        name for name in (*found(hx, "definition", "helpers.py:1"), *found(hx, "definition", "test_cart.py:6"))
+    )
+    nodes = {hit.node.location for hit in hx.graph.query("definition", "__init__.py:1").hits}
+    assert {"src/shop/__init__.py", "src/shop/empty/__init__.py"} == nodes
+
+
 # Reading --------------------------------------------------------------------------------------------------------------
 
 

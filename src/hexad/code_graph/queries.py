@@ -105,9 +105,10 @@ class CodeQueries:
         tables = self._tables
         path, mark, symbol = name.partition("::") if "::" in name else name.rpartition(":")
         if mark and path and symbol:
-            files = {node.no for node in tables.by_path(path)}
+            nodes = tables.by_path(path)
+            files = {node.no for node in nodes}
             if symbol.isdigit():
-                yield self._around(files, int(symbol))
+                yield self._around(self._seen(nodes), int(symbol))
             else:
                 yield [node for node in tables.by_qualified(symbol) if node.file_no in files]
         yield tables.by_path(name)
@@ -136,13 +137,22 @@ class CodeQueries:
         files = self._tables.by_pattern(pattern, files=True)
         return [node for node in files if not node.is_test] or files
 
-    def _around(self, files: Collection[int], line: int) -> list[CodeNodeRow]:
-        """Return the innermost symbol of a line, or the file where it stands in none."""
-        for no in files:
-            inside = [node for node in self._tables.members(no) if node.line <= line <= node.end_line]
-            if inside:
-                return [min(inside, key=lambda node: node.end_line - node.line)]
-        return list(self._tables.nodes(files).values())
+    def _around(self, files: Sequence[CodeNodeRow], line: int) -> list[CodeNodeRow]:
+        """Return of each file the innermost symbol of a line, or the file itself where it stands in none.
+
+        Raises `NotFound` where no file has that line.
+        """
+        having = [file for file in files if 1 <= line <= max(file.end_line, 1)]
+        if files and not having:
+            longest = max(files, key=lambda file: file.end_line)
+            raise NotFound(
+                f"{longest.qualified} has no line {line:,}.", remedy=f"It has {max(longest.end_line, 1):,}."
+            )
+        around = []
+        for file in having:
+            inside = [node for node in self._tables.members(file.no) if node.line <= line <= node.end_line]
+            around.append(min(inside, key=lambda node: node.end_line - node.line, default=file))
+        return around
 
     def _module(self, name: str) -> list[CodeNodeRow]:
         if "." not in name or "/" in name:
