@@ -153,6 +153,15 @@ def test_impact_ranks_files_and_tests(hx, shop):
     assert "tests/test_cart.py" in found(hx, "impact", "src/shop/store.py")
 
 
+def test_the_impact_of_a_symbol_names_its_own_file_where_something_else_in_it_uses_it(hx, shop):
+    hx.graph.index()
+
+    (own,) = (hit for hit in hx.graph.impact("_fetched").hits if hit.node.path == "src/shop/prices.py")
+    assert ("called by", 8, 1.0) == (own.relation, own.line, own.score)
+    assert "src/shop/prices.py" not in found(hx, "impact", "PriceList.sum_of")
+    assert "src/shop/prices.py" not in found(hx, "impact", "src/shop/prices.py")
+
+
 def test_a_path_has_its_steps_in_order_and_says_when_it_leads_the_other_way(hx, shop):
     hx.graph.index()
 
@@ -264,7 +273,8 @@ def test_a_line_of_several_files_means_what_stands_there_in_each(hx, shop):
     hx.graph.index()
 
     assert ["tests/helpers.py::cart", "tests/test_cart.py::test_total"] == sorted(
-        name for name in (*found(hx, "definition", "helpers.py:1"), *found(hx, "definition", "test_cart.py:6"))
+        name
+        for name in (*found(hx, "definition", "helpers.py:1"), *found(hx, "definition", "test_cart.py:6"))
     )
     nodes = {hit.node.location for hit in hx.graph.query("definition", "__init__.py:1").hits}
     assert {"src/shop/__init__.py", "src/shop/empty/__init__.py"} == nodes

@@ -26,6 +26,9 @@ def shop(hx: Hexad, project) -> Hexad:
             "src/shop/cart.py:11 def total(self) -> float calls src/shop/prices.py:7, line 12",
         ),
         ("show me store dependents", "src/shop/cart.py imports src/shop/store.py, line 4"),
+        ("is the store module used anywhere?", "src/shop/cart.py imports src/shop/store.py, line 4"),
+        ("does anything still use store.py?", "src/shop/cart.py imports src/shop/store.py, line 4"),
+        ("references to the store module", "src/shop/cart.py imports src/shop/store.py, line 4"),
         ("dependencies of prices.py", "src/shop/prices.py imports requests (a library), line 1"),
         (
             "path from test_cart.py to Cart",

@@ -392,7 +392,7 @@ class CodeQueries:
             if node is not None and node.file_no:
                 self._better(by_file, node.file_no, how)
         own = {node.file_no for node in targets}
-        for no in own:
+        for no in own & {node.file_no for node in targets if node.node_type != "symbol"}:
             by_file.pop(no, None)
         by_history = {no: how for no, how in self._changed_with(own).items() if no not in by_file}
         by_file |= by_history

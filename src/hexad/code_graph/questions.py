@@ -44,13 +44,28 @@ _SENTENCES: Final = (
         CodeQuestion.DEPENDENTS,
         rf"(?:who|what|which [\w ]+?) (?:imports?|uses?|depends? on|requires?|needs?|relies on|rely on) {_X}",
     ),
-    (CodeQuestion.DEPENDENTS, rf"{_SHOW}(?:dependents|importers|users|usages|uses) of {_X}"),
+    (
+        CodeQuestion.DEPENDENTS,
+        rf"{_SHOW}(?:(?:dependents|importers|users|usages|uses) of|references to) {_X}",
+    ),
     (
         CodeQuestion.DEPENDENTS,
         r"(?:show me |list |find )?(?:all |every |the )?(?:everything|anything|files?|modules?|code|what|who)"
         rf" (?:that |which )?(?:imports?|uses?|depends? on|requires?|needs?|relies on|rely on) {_X}",
     ),
     (CodeQuestion.DEPENDENTS, rf"where is {_X} (?:used|imported|referenced)"),
+    (
+        CodeQuestion.DEPENDENTS,
+        rf"(?:is|are) {_X} (?:still )?(?:used|imported|referenced)(?: (?:any|some)where)?",
+    ),
+    (
+        CodeQuestion.DEPENDENTS,
+        rf"(?:is|are) there (?:anything|anybody|anyone|code|files?) (?:that )?(?:using|uses?|importing|imports?) {_X}",
+    ),
+    (
+        CodeQuestion.DEPENDENTS,
+        rf"(?:is|does) any(?:thing|body|one) (?:still )?(?:using|use|importing|import) {_X}",
+    ),
     (CodeQuestion.DEPENDENTS, rf"{_SHOW}{_X}(?:'s)? dependents"),
     (
         CodeQuestion.DEPENDENCIES,
