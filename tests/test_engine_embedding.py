@@ -10,6 +10,8 @@ import pytest
 
 import hexad
 from hexad import Conflict, Hexad, ProviderError, SystemClock
+from hexad.database.leases import poll
+from hexad.search.embedding_job import EmbeddingJob
 from hexad.search.recall.query_terms import RecallOptions
 from hexad.testing import HashEmbedder
 from opener import Opener
@@ -100,6 +102,38 @@ def test_what_the_background_gives_back_is_computed_by_who_waits_for_it(opened: 
         assert 1 == hx.status().vectors
     finally:
         embedder.released.set()
+
+
+def test_what_a_thread_gave_back_is_computed_once_by_who_takes_it(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    given_back, taken = threading.Event(), threading.Event()
+    real = EmbeddingJob._give_back
+
+    def give_back(job: EmbeddingJob, *args: object) -> None:
+        real(job, *args)  # type: ignore[arg-type]
+        given_back.set()
+        assert taken.wait(60)
+
+    class Fails(HashEmbedder):
+        computed = 0
+
+        def embed(self, texts: Sequence[str]):  # type: ignore[no-untyped-def]
+            if threading.current_thread().name == "hexad-background":
+                raise ProviderError("not here")
+            self.computed += 1
+            taken.set()
+            assert poll(lambda: "Background work failed" in caplog.text, wait_s=60, clock=SystemClock())
+            return super().embed(texts)
+
+    monkeypatch.setattr(EmbeddingJob, "_give_back", give_back)
+    embedder = Fails()
+    hx = opened(embedder=embedder, background=True)
+    fill(hx, 1)
+    assert given_back.wait(60)
+
+    assert 1 == hx.embed_pending()
+    assert (1, 1) == (embedder.computed, hx.status().vectors)
 
 
 def test_who_computes_for_ever_is_not_waited_for_without_end(

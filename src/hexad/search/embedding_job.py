@@ -241,10 +241,13 @@ class EmbeddingJob:
                 continue
             if not numbers:
                 break
+            # What was given back may be another thread's by now, which has the same name: it is not ours to release.
+            claimed = set(numbers)
             try:
                 for space, group in self._charged_groups(numbers):
                     if stop():
                         break
+                    claimed.difference_update(group)
                     if space in overruns:
                         self._stores.tasks.postpone(EMBED, group, owner=self._owner)
                         continue
@@ -253,7 +256,7 @@ class EmbeddingJob:
                     if embedded and progress is not None:
                         progress(done)
             finally:
-                self._stores.tasks.release(EMBED, numbers, owner=self._owner)
+                self._stores.tasks.release(EMBED, sorted(claimed), owner=self._owner)
         if self._seconds >= MEASURED_S:
             self._stores.meta.put(EMBEDDING_RATE, f"{self._tokens / self._seconds:.0f}")
             self._tokens, self._seconds = 0, 0.0
@@ -286,12 +289,15 @@ class EmbeddingJob:
         numbers = self._claim_of(self._wanted.take_complete(), limit=WANTED)
         if not numbers:
             return 0
-        self._stores.meta.record_embedder(self.embedder.name, self.embedder.dimensions, replace=False)
-        check_embedder(self._stores.meta, self.embedder)
         try:
+            self._stores.meta.record_embedder(self.embedder.name, self.embedder.dimensions, replace=False)
+            check_embedder(self._stores.meta, self.embedder)
             self._embed(numbers, None, _Turn(stop=lambda: False, beat=lambda: None))
-        finally:
+        except ProviderError:
+            raise  # given back already
+        except BaseException:
             self._stores.tasks.release(EMBED, numbers, owner=self._owner)
+            raise
         return len(numbers)
 
     def _claim(self, limit: int, *, without: Sequence[str]) -> list[int]:
@@ -336,9 +342,11 @@ class EmbeddingJob:
                 self._stores.tasks.postpone(EMBED, group, owner=self._owner)
                 return 0
         done = 0
-        while done < len(group) and self._embed_affordable(group[done : done + 1], space, turn, refusals):
-            done += 1
-        self._stores.tasks.postpone(EMBED, group[done:], owner=self._owner)
+        try:
+            while done < len(group) and self._embed_affordable(group[done : done + 1], space, turn, refusals):
+                done += 1
+        finally:
+            self._stores.tasks.postpone(EMBED, group[done + 1 :], owner=self._owner)
         return done
 
     def paused(self) -> str | None:
@@ -377,6 +385,19 @@ class EmbeddingJob:
             yield group
 
     def _embed(self, numbers: Sequence[int], space: str | None, turn: _Turn) -> bool:
+        """Embed what was claimed; False where it is to stop. What is not done is given back, unless a budget refuses."""
+        try:
+            embedded = self._compute_and_store(numbers, space, turn)
+        except (ProviderError, BudgetExceeded):
+            raise  # given back already, and what the caller postpones
+        except BaseException:
+            self._stores.tasks.release(EMBED, numbers, owner=self._owner)
+            raise
+        if not embedded:
+            self._stores.tasks.release(EMBED, numbers, owner=self._owner)
+        return embedded
+
+    def _compute_and_store(self, numbers: Sequence[int], space: str | None, turn: _Turn) -> bool:
         active, texts = passages_of(self._stores, numbers, split=self._split)
         by_memory: dict[int, list[NewVector]] = {no: [] for no in active}
         rows = self._vectors(numbers, texts, space, turn)
