@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -276,3 +277,40 @@ def test_finished_operations_are_told_to_listeners_without_any_text(hx: Hexad) -
     assert names == [span.name for span in spans]
     assert "InvalidSpace" == spans[-1].error
     assert "wishes" not in repr(spans)
+
+
+def test_summaries_follow_what_is_changed_here_and_elsewhere_and_are_not_counted_anew_without_it(
+    opened: Opener, clock: FrozenClock
+) -> None:
+    hx, other = opened(clock=clock), opened(clock=clock)
+
+    def summaries(store: Hexad) -> list[object]:
+        clock.advance(seconds=1)
+        return [
+            *store.spaces.list(),
+            store.spaces.get("docs"),
+            (store.status().consolidation or {})["layers"],
+        ]
+
+    changes: list[Callable[[], object]] = [
+        lambda: hx.remember("Retries stop after five.", id="a", space="docs"),
+        lambda: other.remember("The harbour closes at ten.", id="b", space="docs", kind="decision"),
+        lambda: other.remember("Deploys run from main.", id="c", space="shop", data_subjects=["ada"]),
+        lambda: other.pin("a"),
+        lambda: hx.forget("b"),
+        lambda: other.restore("b"),
+        lambda: other.remember("Retries stop after seven, and never before.", id="a", space="docs"),
+        lambda: other.forget(subject="ada", confirm=True),
+        lambda: hx.forget("b", purge=True, confirm=True),
+    ]
+    for change in changes:
+        change()
+        with hexad.open(hx.path.parent, embedder=None, clock=clock, background=False) as fresh:
+            expected = summaries(fresh)
+        assert [expected, expected] == [summaries(hx), summaries(other)]
+
+    seen: list[str] = []
+    hx._services.context.db.tracer = lambda sql, _seconds: seen.append(sql)
+    summaries(hx)
+    hx._services.context.db.tracer = None
+    assert [] == [sql for sql in seen if "octet_length(m.raw)" in sql]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
+from typing import Generic, TypeVar
 
 from hexad.database.connection import Connection, Database
+
+T = TypeVar("T")
 
 DDL = """
 CREATE TABLE changes (
@@ -72,3 +75,27 @@ class ChangeReader:
                 # What an open write transaction counted may be rolled back, and nothing would tell.
                 self._seen.stamp = None if con.writing else stamp
             return self._seen.numbers
+
+
+class ChangeCache(Generic[T]):
+    """Keeps results until something of a family of tables was changed, by whichever process. What is kept is not to be
+    changed by who gets it."""
+
+    def __init__(self, database: Database, family: str) -> None:
+        self._database, self._family = database, family
+        self._reader = ChangeReader(database)
+        self._kept: tuple[int, dict[Hashable, T]] = (-1, {})
+
+    def get(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """Return what is kept for `key`, or what `compute` reads in the same view of the store."""
+        with self._database.read() as con:
+            if con.writing:
+                return compute()  # what was counted here may be rolled back, and nothing would tell
+            number = self._reader.current(self._family)
+            before, kept = self._kept
+            if before != number:
+                kept = {}
+                self._kept = (number, kept)
+            if key not in kept:
+                kept[key] = compute()
+            return kept[key]

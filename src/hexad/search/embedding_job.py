@@ -385,7 +385,7 @@ class EmbeddingJob:
             yield group
 
     def _embed(self, numbers: Sequence[int], space: str | None, turn: _Turn) -> bool:
-        """Embed what was claimed; False where it is to stop. What is not done is given back, unless a budget refuses."""
+        """Embed what was claimed; False where it is to stop. What is left is given back, unless a budget refused."""
         try:
             embedded = self._compute_and_store(numbers, space, turn)
         except (ProviderError, BudgetExceeded):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hexad import FrozenClock
-from hexad.database.change_counters import DDL, ChangeReader, bump
+from hexad.database.change_counters import DDL, ChangeCache, ChangeReader, bump
 from hexad.database.connection import Database
 
 
@@ -122,3 +122,35 @@ def test_a_reader_counts_within_a_transaction_that_begins_in_no_view(db: Databas
             assert 1 == reader.current("memories")
             bump(con, "memories")
             assert 2 == reader.current("memories")
+
+
+def test_a_kept_result_holds_until_something_is_changed_by_whomever(db: Database, tmp_path: Path) -> None:
+    kept, computed = ChangeCache[int](db, "memories"), iter(range(100))
+    other = Database.open(tmp_path / "counted.db", clock=FrozenClock())
+
+    def value(key: str = "all") -> int:
+        return kept.get(key, lambda: next(computed))
+
+    assert [0, 0, 1, 1, 0] == [value(), value(), value("one"), value("one"), value()]
+    with other.transaction() as con:
+        bump(con, "vectors")
+    assert 0 == value()
+    with other.transaction() as con:
+        bump(con, "memories")
+    assert [2, 2, 3] == [value(), value(), value("one")]
+    with db.transaction() as con:
+        bump(con, "memories")
+    assert [4, 4] == [value(), value()]
+    other.close()
+
+
+def test_what_was_computed_inside_of_a_transaction_is_not_kept(db: Database) -> None:
+    kept = ChangeCache[int](db, "memories")
+    with pytest.raises(RuntimeError), db.transaction() as con:
+        bump(con, "memories")
+        assert 1 == kept.get("all", lambda: 1)
+        raise RuntimeError
+    with db.transaction() as con:  # has the number that the undone one had
+        bump(con, "memories")
+
+    assert 2 == kept.get("all", lambda: 2)

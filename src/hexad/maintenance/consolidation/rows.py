@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from hexad.database.change_counters import bump
+from hexad.database.change_counters import ChangeCache, bump
 from hexad.database.codec import from_micros, optional_time, to_micros
 from hexad.database.connection import Database, Row
 from hexad.database.meta import Meta
@@ -125,6 +125,7 @@ class ConsolidationRows:
 
     def __init__(self, db: Database) -> None:
         self._db = db
+        self._sizes = ChangeCache[list[Row]](db, "memories")
 
     # Reading ----------------------------------------------------------------------------------------------------
 
@@ -171,13 +172,19 @@ class ConsolidationRows:
 
         What was made of recorded experience is not counted: it has limits of its own, and no quota takes it.
         """
+        memories = self._sizes.get(
+            None,
+            lambda: self._db.query(f"SELECT {_LAYER}, count(*), sum(octet_length(m.raw)) {_FROM} GROUP BY 1"),
+        )
         rows = self._db.query(
-            f"SELECT {_LAYER}, count(*), sum(octet_length(m.raw)) {_FROM} GROUP BY 1"
-            " UNION ALL SELECT 'session', count(*), coalesce(sum(octet_length(state)), 0) FROM working_sets"
+            "SELECT 'session', count(*), coalesce(sum(octet_length(state)), 0) FROM working_sets"
             " UNION ALL SELECT 'graph', count(*),"
             "  coalesce(sum(octet_length(data)), 0) FROM honeycomb_contents"
         )
-        return {layer: LayerSize(layer=layer, count=count, bytes=(size or 0)) for layer, count, size in rows}
+        return {
+            layer: LayerSize(layer=layer, count=count, bytes=size or 0)
+            for layer, count, size in (*memories, *rows)
+        }
 
     def arrivals(self, *, now: datetime) -> list[tuple[int, datetime]]:
         """Return from which row on memories came no earlier than when, by row number.

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from hexad.core.arguments import is_text
 from hexad.core.json_types import JSONValue
-from hexad.database.change_counters import bump
+from hexad.database.change_counters import ChangeCache, bump
 from hexad.database.codec import dump, from_micros, load_object, to_micros
 from hexad.database.connection import Database, SQLValue
 from hexad.errors import AccessDenied, InvalidSpace, NotFound
@@ -182,9 +182,13 @@ class SpaceSummaries:
     def __init__(self, db: Database, *, roles: tuple[str, ...] | None) -> None:
         self._db = db
         self._roles = roles
+        self._kept = ChangeCache[dict[int, SpaceSummary]](db, "memories")
 
     def of(self, space_no: int | None = None) -> dict[int, SpaceSummary]:
         """Return the summaries of all spaces that hold something, or of one, by row number."""
+        return self._kept.get(space_no, lambda: self._counted(space_no))
+
+    def _counted(self, space_no: int | None) -> dict[int, SpaceSummary]:
         seen, roles = seen_sql("m", self._roles)
         condition = "m.space_no = ?" if space_no is not None else "1"
         rows = self._db.query(
