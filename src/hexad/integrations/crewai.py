@@ -18,11 +18,10 @@ from hexad.core.arguments import (
     parse_text,
     parse_whole,
     quoted,
-    value_list,
     word_list,
 )
 from hexad.errors import InvalidInput
-from hexad.integrations.open_store import in_thread
+from hexad.integrations.open_store import in_thread, values_of
 from hexad.integrations.records import FrameworkRecord, Records
 from hexad.memory.memory import Memory
 
@@ -85,13 +84,8 @@ class HexadStorage:
 
     def save(self, records: list[MemoryRecord]) -> None:
         """Store records durably, all or none; one whose id is there takes its place."""
-        listed = value_list(records, "records", of="records")
-        for record in listed:
-            if not isinstance(record, MemoryRecord):
-                raise InvalidInput(
-                    f"records has {quoted(record)}; give records of CrewAI, such as MemoryRecord(content='…').",
-                    argument="records",
-                )
+        such_as = "CrewAI, such as MemoryRecord(content='…')"
+        listed = values_of(MemoryRecord, records, name="records", such_as=such_as)
         self._records.write({record.id: self._written(record) for record in listed}.values())
 
     def update(self, record: MemoryRecord) -> None:

@@ -7,10 +7,10 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hexad.core.arguments import is_whole, parse_name, parse_text, quoted, value_list
+from hexad.core.arguments import is_whole, parse_name, parse_text, quoted
 from hexad.errors import InvalidInput
 from hexad.integrations.agent_memory import MAX_TOKENS, AgentMemory, storing_memory_of
-from hexad.integrations.open_store import require_open_store
+from hexad.integrations.open_store import require_open_store, values_of
 
 try:
     from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock
@@ -147,15 +147,8 @@ class HexadMemoryBlock(BaseMemoryBlock[str]):
 
 def _listed(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """Return messages; raises `InvalidInput` for what is none of LlamaIndex's."""
-    listed = [*value_list(messages, "messages", of="messages")]
-    for message in listed:
-        if not isinstance(message, ChatMessage):
-            raise InvalidInput(
-                f"messages has {quoted(message)}; give messages of LlamaIndex, such as "
-                "ChatMessage(role='user', content='…').",
-                argument="messages",
-            )
-    return listed
+    such_as = "LlamaIndex, such as ChatMessage(role='user', content='…')"
+    return [*values_of(ChatMessage, messages, name="messages", such_as=such_as)]
 
 
 def _session(session_id: str | None) -> str | None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from hexad.core.actor import AS_OWNER
-from hexad.core.arguments import quoted
+from hexad.core.arguments import quoted, value_list
 from hexad.database.store_context import StoreContext
 from hexad.engine import Hexad
 from hexad.errors import AccessDenied, InvalidInput
@@ -41,6 +41,15 @@ def owned_context(store: object, *, by: str) -> StoreContext:
             remedy=AS_OWNER,
         )
     return context
+
+
+def values_of(kind: type[_T], values: Iterable[_T], *, name: str, such_as: str) -> tuple[_T, ...]:
+    """Return a framework's values; raises `InvalidInput` for what is no list of them, naming the first that is none."""
+    listed = value_list(values, name, of=name)
+    for value in listed:
+        if not isinstance(value, kind):
+            raise InvalidInput(f"{name} has {quoted(value)}; give {name} of {such_as}.", argument=name)
+    return listed
 
 
 async def in_thread(call: Callable[[], _T]) -> _T:

@@ -18,6 +18,7 @@ from hexad.core.arguments import is_number, parse_name, parse_whole, quoted, val
 from hexad.core.json_types import JSONValue
 from hexad.engine import Hexad
 from hexad.errors import InvalidInput
+from hexad.integrations.open_store import values_of
 from hexad.integrations.records import FrameworkRecord, Records
 from hexad.integrations.value_filters import matches, require_filter
 from hexad.memory.memory import Memory
@@ -221,15 +222,8 @@ class HexadVectorStore(VectorStore):
 
 def _documents(documents: Iterable[Document]) -> list[Document]:
     """Return documents; raises `InvalidInput` for what is none of LangChain's."""
-    listed = [*value_list(documents, "documents", of="documents")]
-    for document in listed:
-        if not isinstance(document, Document):
-            raise InvalidInput(
-                f"documents has {quoted(document)}; give documents of LangChain, such as "
-                "Document(page_content='…').",
-                argument="documents",
-            )
-    return listed
+    such_as = "LangChain, such as Document(page_content='…')"
+    return [*values_of(Document, documents, name="documents", such_as=such_as)]
 
 
 def _ids(ids: Iterable[str]) -> list[str]:
