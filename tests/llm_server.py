@@ -226,10 +226,10 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def llm_server() -> Iterator[LlmServer]:
-    """Serve on loopback for as long as the block runs."""
+def llm_server(*, port: int = 0) -> Iterator[LlmServer]:
+    """Serve on loopback for as long as the block runs, at a port that is free where none is given."""
     state = LlmServer(url="")
-    server = _Server(("127.0.0.1", 0), _handler(state))
+    server = _Server(("127.0.0.1", port), _handler(state))
     state.url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 import hexad
-from hexad import Conflict, Hexad, ProviderError, SystemClock
+from hexad import Conflict, FrozenClock, Hexad, ProviderError, SystemClock
 from hexad.database.leases import poll
 from hexad.search.embedding_job import EmbeddingJob
 from hexad.search.recall.query_terms import RecallOptions
 from hexad.testing import HashEmbedder
+from llm_server import llm_server
 from opener import Opener
 
 
@@ -326,6 +329,52 @@ def test_the_background_gives_up_after_three_tries_and_says_so(
 
     assert (0, 1) == (hx.status().embeddings_pending, hx.status().embeddings_failed)
     assert 1 == len(hx.recall("harbour"))
+
+
+def test_what_an_endpoint_could_not_embed_is_embedded_once_it_is_there(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, pause_s in (
+        ("maintenance.worker.RETRY_S", 0.01),
+        ("search.embedding_job.AGAIN_FIRST_S", 0.05),
+        ("search.embedding_job.AGAIN_MOST_S", 0.2),
+        ("providers.http_requests.FIRST_PAUSE_S", 0.001),
+    ):
+        monkeypatch.setattr(f"hexad.{name}", pause_s)
+    with llm_server() as there:
+        base_url = there.base_url  # an address where nobody listens any more
+    hx = opened(background=None, embedder=f"openai:some-model@{base_url}", clock=SystemClock())
+    fill(hx, 3)
+
+    def until(reached: Callable[[], bool]) -> bool:
+        return next((True for _ in range(600) if reached() or threading.Event().wait(0.05)), False)
+
+    assert until(lambda: hx.status().embeddings_failed == 3)
+    assert 0 == hx.status().vectors
+    with llm_server(port=urlsplit(base_url).port or 0):
+        assert until(lambda: hx.status().vectors == 3)
+    assert (0, 0) == (hx.status().embeddings_pending, hx.status().embeddings_failed)
+
+
+def test_a_text_that_never_can_be_embedded_is_asked_for_ever_less_often(
+    opened: Opener, clock: FrozenClock
+) -> None:
+    embedder = Unsteady(ProviderError("down"), times=99)
+    hx = opened(embedder=embedder, clock=clock)
+    fill(hx, 1)
+    job = hx._services.search.job
+    assert job is not None
+
+    tries = []
+    for minute in range(60):
+        before = embedder.left
+        with suppress(ProviderError):
+            job.run(limit=10)
+        tries += [minute] * (before - embedder.left)
+        clock.advance(minutes=1)
+
+    assert [0, 1, 2] == tries[:3]
+    assert 10 < len(tries) < 20, "every five minutes at last"
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), RuntimeError("a defect"), MemoryError()])

@@ -148,3 +148,14 @@ class Tasks:
         """Let failed tasks be tried again: once, after which they are failed as before."""
         with self._db.joined() as con:
             con.execute("UPDATE tasks SET error = NULL WHERE kind = ? AND error IS NOT NULL", (kind,))
+
+    def retry_one_failed(self, kind: str, *, after: int) -> int | None:
+        """Let the next failed task behind a memory be tried again, the first one behind the last; return its memory."""
+        with self._db.joined() as con:
+            rows = con.execute(
+                "UPDATE tasks SET error = NULL WHERE kind = ?1 AND memory_no = (SELECT memory_no FROM tasks"
+                " WHERE kind = ?1 AND error IS NOT NULL ORDER BY memory_no <= ?2, memory_no LIMIT 1)"
+                " RETURNING memory_no",
+                (kind, after),
+            ).fetchall()
+        return next((int(no) for (no,) in rows), None)

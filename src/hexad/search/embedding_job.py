@@ -161,6 +161,10 @@ LONG_CHUNKS: Final = 16
 ORDERED_MEMORIES: Final = 1_024
 """So many are taken in one order; then what has come meanwhile is looked at."""
 ATTEMPTS: Final = 3
+AGAIN_FIRST_S: Final = 60.0
+AGAIN_MOST_S: Final = 300.0
+"""What failed too often is tried again by itself after a pause, which doubles up to the longest one: an endpoint that
+was down is asked for one memory, and for all others when it answers."""
 OTHERS_S: Final = 60.0
 """So long it is waited for others who compute vectors and finish none: a batch takes a second or two."""
 MEASURED_S: Final = 10.0
@@ -194,6 +198,7 @@ class EmbeddingJob:
         self._stores = stores
         self._wanted, self._clock, self._split = wanted, clock, split
         self._tokens, self._seconds = 0, 0.0
+        self._again_at, self._pause_s, self._tried_again = 0.0, AGAIN_FIRST_S, 0
         self._order: list[int] = []  # of the next claims, the last first
         self.embedder = embedder
         self._owner = owner
@@ -212,16 +217,16 @@ class EmbeddingJob:
     ) -> int:
         """Embed up to `limit` memories, or all that wait; returns how many were done.
 
-        Without a limit somebody asked for it: what failed too often is tried again too, and what another thread or
-        process is computing is waited for and counted. Memories of a space
+        Without a limit somebody asked for it: what failed too often is tried again at once, and what another thread or
+        process is computing is waited for and counted. Else one of it is, when nothing else waits and the pause since
+        the last failure is over, and all of it when the embedder works. Memories of a space
         whose budget is used up go on waiting, and `paused` says why. Raises `ProviderError` when the embedder
         fails; what was claimed is given back first.
         """
         done = 0
         overruns: dict[str, BudgetExceeded] = {}
         turn = _Turn(stop=stop, beat=lambda: progress(done) if progress is not None else None)
-        if limit is None and self._stores.tasks.counts(EMBED)[1]:
-            self._stores.tasks.retry_failed(EMBED)
+        again = self._try_failed_again(at_once=limit is None)
         if self.pending():
             try:
                 dimensions = self.embedder.dimensions  # an endpoint or a function has to be asked
@@ -260,9 +265,27 @@ class EmbeddingJob:
         if self._seconds >= MEASURED_S:
             self._stores.meta.put(EMBEDDING_RATE, f"{self._tokens / self._seconds:.0f}")
             self._tokens, self._seconds = 0, 0.0
+        if done and again:
+            self._stores.tasks.retry_failed(EMBED)
         if done or overruns:
             self._note(next(iter(overruns.values()), None))
         return done
+
+    def _try_failed_again(self, *, at_once: bool) -> bool:
+        """Let what failed too often be tried again, one of it unless `at_once`; return whether all is, if it works."""
+        pending, failed = self._stores.tasks.counts(EMBED)
+        if not failed:
+            if not pending:
+                self._pause_s = AGAIN_FIRST_S
+            return False
+        if at_once:
+            self._stores.tasks.retry_failed(EMBED)
+            return False
+        if self._clock.monotonic() < self._again_at:
+            return False
+        if not pending:
+            self._tried_again = self._stores.tasks.retry_one_failed(EMBED, after=self._tried_again) or 0
+        return True
 
     def _finished_by_others(self, stop: Callable[[], bool]) -> int | None:
         """Wait for a while until others are done with some of what they hold; return of how many memories.
@@ -461,6 +484,8 @@ class EmbeddingJob:
 
     def _give_back(self, numbers: Sequence[int], error: ProviderError) -> None:
         log.warning("Embedding failed and will be tried again: %s", error)
+        self._again_at = self._clock.monotonic() + self._pause_s
+        self._pause_s = min(2 * self._pause_s, AGAIN_MOST_S)
         with self._stores.db.transaction():
             for no in numbers:
                 self._stores.tasks.release_or_fail(

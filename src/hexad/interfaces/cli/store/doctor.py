@@ -237,7 +237,7 @@ def _remarks(status: StoreStatus, kind: str | None) -> list[str]:
     if status.embeddings_failed:
         remarks.append(
             f"{count(status.embeddings_failed, 'memory', 'memories')} could not be embedded. "
-            "`hexad reindex --vectors` tries again."
+            "A program that stays open tries again by itself, every five minutes or sooner; `hexad maintain` does now."
         )
     if status.embeddings_paused:
         remarks.append(f"Vectors wait for a budget. {status.embeddings_paused}")
