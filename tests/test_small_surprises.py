@@ -100,6 +100,9 @@ def test_a_program_that_names_such_a_folder_is_warned_in_the_same_words(here):
     assert [True] == [str(warning.message) in said for warning in warned]
     assert __file__ == warned[0].filename
     assert 1 == said.count("no store of its own")
+    with pytest.warns(UserWarning, match="no store of its own") as warned:
+        hexad.AgentMemory("docs").close()
+    assert __file__ == warned[0].filename
 
 
 def test_doctor_says_why_there_are_more_vectors_than_chunks(here, monkeypatch):

@@ -454,6 +454,71 @@ def test_contents_are_in_spans_where_the_variable_says_spans(value: str, content
     assert contents == captures_contents(environ)
 
 
+CONNECTED = """
+import asyncio, sys
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+import hexad
+
+kept = InMemorySpanExporter()
+provider = TracerProvider()
+provider.add_span_processor(SimpleSpanProcessor(kept))
+trace.set_tracer_provider(provider)
+url, token, waste = sys.argv[1:]
+with hexad.connect(url, token=token) as hx:
+    hx.remember("The kettle is red.")
+    hx.recall("kettle")
+    try:
+        hx.get("mem_of_nobody")
+    except hexad.NotFound:
+        pass
+async def awaited():
+    async with hexad.aconnect(url, token=token) as hx:
+        await hx.spaces.list()
+asyncio.run(awaited())
+try:
+    hexad.connect(waste, token=token).count()
+except hexad.ServerUnreachable:
+    pass
+for span in kept.get_finished_spans():
+    told = dict(span.attributes)
+    assert "kettle" not in str(told) and "mem_of_nobody" not in str(told), told
+    assert told["server.address"] == "127.0.0.1" and isinstance(told["server.port"], int), told
+    print(span.name, span.kind.name, told.get("error.type"))
+"""
+
+
+def test_calls_of_a_connection_are_spans_of_its_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("fastapi")
+    from http_servers import start  # the server needs an extra
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        waste = f"http://127.0.0.1:{free.getsockname()[1]}"
+    server = start(tmp_path)
+    try:
+        program = [sys.executable, "-c", CONNECTED, server.url, server.token, waste]
+        silent = subprocess.run(program, capture_output=True, text=True, check=True)
+        monkeypatch.setenv("HEXAD_OTEL", "1")
+        said = subprocess.run(program, capture_output=True, text=True, check=True)
+    finally:
+        server.process.kill()
+        server.process.communicate()
+
+    assert "" == silent.stdout
+    assert [
+        "hexad.client.remember CLIENT None",
+        "hexad.client.recall CLIENT None",
+        "hexad.client.get CLIENT NotFound",
+        "hexad.client.spaces.list CLIENT None",
+        "hexad.client.count CLIENT ServerUnreachable",
+    ] == said.stdout.splitlines()
+
+
 @pytest.mark.row("L150", "L151", "L152", "L153", "L154")
 def test_prometheus_reads_what_the_document_counts(tmp_path: Path) -> None:
     pytest.importorskip("fastapi")

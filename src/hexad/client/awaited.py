@@ -112,11 +112,12 @@ class _AsyncSending:
     async def send(self, verb: Verb, values: Mapping[str, Any]) -> Any:
         """Send a call and return its answer; raises what the call raises, and `ServerUnreachable`."""
         self.address.require_open(self.client)
-        try:
-            response = await self.client.request(**self.address.request(verb, values))
-        except self.refusals as error:
-            raise self.address.unreachable(error) from error
-        return self.address.answer(response)
+        with self.address.span(verb):
+            try:
+                response = await self.client.request(**self.address.request(verb, values))
+            except self.refusals as error:
+                raise self.address.unreachable(error) from error
+            return self.address.answer(response)
 
 
 class AsyncRemoteHexad(facade_class("")):  # type: ignore[misc]  # made from the calls of an open store

@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import ssl
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, cast
+from urllib.parse import urlsplit
 
 from hexad.client.arguments import argument_json, query_pairs
 from hexad.client.problems import error_of
 from hexad.client.proxies import CurrentSessions, facade_class
 from hexad.client.verbs import ROOT, Verb, parameters_of
 from hexad.client.wire import MEDIA_TYPE, decode
-from hexad.config import connection_token
+from hexad.config import captures_contents, connection_token, load_settings
 from hexad.core.arguments import parse_path, quoted, read_regular
 from hexad.core.json_types import JSONValue
+from hexad.core.tracing import CLIENT, attach, span
 from hexad.engine import Hexad
 from hexad.errors import HexadError, InvalidInput, NotFound, ServerUnreachable
 from hexad.privacy.report import ExportItem
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 TIMEOUT_S: Final = 60.0
 """How long a call may take before it is given up."""
 _TOKEN_BYTES: Final = 4_096
+_PORTS: Final = {"http": 80, "https": 443}
 ATTRIBUTES: Final = (
     "spaces",
     "quarantine",
@@ -54,6 +58,15 @@ class Address:
                 argument="url",
             )
         self.url = url.rstrip("/")
+        place = urlsplit(self.url)
+        try:
+            port = place.port or _PORTS[place.scheme]
+        except ValueError as error:
+            raise InvalidInput(
+                f"url = {quoted(url)} cannot be used ({error}); give an address such as http://127.0.0.1:8765.",
+                argument="url",
+            ) from error
+        self._place: dict[str, str | int] = {"server.address": place.hostname or "", "server.port": port}
         self.options: dict[str, Any] = {
             "base_url": self.url,
             "timeout": timeout_s,
@@ -63,6 +76,9 @@ class Address:
         if certificate is not None:
             self.options["verify"] = _trusting(parse_path(certificate, "certificate"))
 
+        if load_settings(None).otel:
+            attach(contents=captures_contents())
+
     def request(self, verb: Verb, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the request that a call is."""
         arguments = {name: argument_json(value, name) for name, value in values.items()}
@@ -70,6 +86,10 @@ class Address:
             return {"method": "POST", "url": verb.path, "json": arguments}
         pairs = query_pairs(parameters_of(verb), arguments)
         return {"method": verb.method, "url": verb.path, "params": pairs}
+
+    def span(self, verb: Verb) -> AbstractContextManager[object]:
+        """Time a call; nothing of its arguments is told."""
+        return span(f"{CLIENT}{verb.name}", **self._place)
 
     def require_open(self, client: httpx2.Client | httpx2.AsyncClient) -> None:
         """Raise `InvalidInput` once the connection is closed."""
@@ -180,11 +200,12 @@ class _Sending:
     def send(self, verb: Verb, values: Mapping[str, Any]) -> Any:
         """Send a call and return its answer; raises what the call raises, and `ServerUnreachable`."""
         self.address.require_open(self.client)
-        try:
-            response = self.client.request(**self.address.request(verb, values))
-        except self.refusals as error:
-            raise self.address.unreachable(error) from error
-        return self.address.answer(response)
+        with self.address.span(verb):
+            try:
+                response = self.client.request(**self.address.request(verb, values))
+            except self.refusals as error:
+                raise self.address.unreachable(error) from error
+            return self.address.answer(response)
 
 
 class RemoteHexad(facade_class("")):  # type: ignore[misc]  # made from the calls of an open store

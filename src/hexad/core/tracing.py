@@ -145,6 +145,8 @@ _KEYS: Final = {
 """Attributes under the names of the GenAI conventions; document 1's have its own: space, topic, backend and so on."""
 _PROVIDERS: Final = {"google": "gcp.gemini"}
 """Providers whom the conventions call otherwise."""
+CLIENT: Final = "client."
+"""What the name of a call that a server answers begins with."""
 _IN_PROCESS: Final = frozenset({HERE, "function"})
 
 
@@ -172,7 +174,9 @@ def exporter_to(tracer: Tracer, *, contents: bool) -> Exporter:
     @contextmanager
     def exported(name: str, known: Mapping[str, Value]) -> Iterator[Listener]:
         begun = _exported_attributes(name, known, contents=contents)
-        is_remote = name in _MODEL_CALLS and known.get("provider") not in _IN_PROCESS
+        is_remote = name.startswith(CLIENT) or (
+            name in _MODEL_CALLS and known.get("provider") not in _IN_PROCESS
+        )
         with tracer.start_as_current_span(
             _span_name(name, known),
             kind=SpanKind.CLIENT if is_remote else SpanKind.INTERNAL,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from inspect import currentframe
 from pathlib import Path
 from threading import Thread, current_thread
 from typing import TYPE_CHECKING, Final
@@ -66,6 +67,7 @@ READONLY = "readonly"
 """Names an opening that has no lock."""
 PROJECT = "project"
 """First part of generated paths where the folder has no telling name."""
+_PACKAGE: Final = __name__.partition(".")[0]
 CLOSING: Final = "hexad-dropped"
 """The name of a thread that closes a store which nobody closed."""
 EmbedderSpec = str | Embedder | Callable[[Sequence[str]], object] | None
@@ -131,7 +133,7 @@ def open(  # noqa: PLR0913 - one keyword for each thing that a program may bring
     else:
         temporary, directory = None, directory_of(path, create=create and not readonly)
         if path is not None and (words := store_above(path, directory)) is not None:
-            warnings.warn(words, stacklevel=3)
+            warnings.warn(words, stacklevel=_outside())
     try:
         settings = load_settings(directory)
         plan = _plan(settings, embedder, generator, rerank)
@@ -156,7 +158,7 @@ def open(  # noqa: PLR0913 - one keyword for each thing that a program may bring
         )
         try:
             for words in hx._services.context.lost_files():
-                warnings.warn(words, stacklevel=3)
+                warnings.warn(words, stacklevel=_outside())
         except BaseException:  # of a program for which warnings are errors
             hx.close()
             raise
@@ -331,6 +333,14 @@ def _open(
         if share is not None:
             share.close()
         raise
+
+
+def _outside() -> int:
+    """Return the `stacklevel` of whoever called us from outside of the package, through whatever of ours."""
+    frame, level = currentframe(), 0
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == _PACKAGE:
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _close_when_dropped(hx: Hexad, services: Services) -> Hexad:
