@@ -144,6 +144,36 @@ def test_a_file_that_was_renamed_twice_and_rewritten_is_followed(project: Path) 
     assert state_of(project) == (CitationState.MOVED, "lock.py:11-13")
 
 
+def test_a_renamed_file_is_followed_where_the_commit_was_rewritten_since(project: Path) -> None:
+    """A branch was rebased, or this is another clone: what was cited at a commit that is not there any more."""
+    (project / "more.py").write_text("X = 1\n")
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "to be rewritten")
+    remember(project, "src/gate.py:11-13", "src/gate.py")
+    git(project, "commit", "-q", "--amend", "-m", "rewritten")
+    git(project, "mv", "src/gate.py", "src/doors.py")
+    git(project, "commit", "-qm", "renamed")
+    git(project, "mv", "src/doors.py", "lock.py")
+    git(project, "commit", "-qm", "renamed again")
+    git(project, "reflog", "expire", "--expire=now", "--all")
+    git(project, "gc", "-q", "--prune=now")
+
+    with hexad.open(project, embedder=None, background=False) as hx:
+        lines, whole = hx.recall("gate", min_relevance=0.0)[0].citations
+    assert (CitationState.MOVED, "lock.py:11-13") == (lines.state, lines.place)
+    assert (CitationState.MOVED, "lock.py") == (whole.state, whole.place)
+
+
+@pytest.mark.parametrize("cited", ["src/gate.py", "src/gate.py:11-13", "src/gate.py::Gate.open"])
+def test_other_line_ends_are_no_change(project: Path, cited: str) -> None:
+    file = project / "src/gate.py"
+    file.write_text(file.read_text() + "\n\n")
+    remember(project, cited)
+    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+
+    assert CitationState.VERIFIED == state_of(project)[0]
+
+
 def test_what_the_code_has_outgrown_sinks_and_says_so(project: Path) -> None:
     with hexad.open(project, embedder=None, background=False) as hx:
         old = hx.remember(

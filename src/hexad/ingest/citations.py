@@ -269,14 +269,19 @@ class Citations:
 
     def _is_in_head(self, commit: str) -> bool:
         """Whether a commit is an ancestor of what is checked out, or is not there at all."""
+        if not self._is_known(commit):
+            return True
+        try:
+            git_output(self._root, "merge-base", "--is-ancestor", commit, "HEAD")
+        except InvalidInput:
+            return False
+        return True
+
+    def _is_known(self, commit: str) -> bool:
         try:
             git_output(
                 self._root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{commit}}"
             )
-        except InvalidInput:
-            return True
-        try:
-            git_output(self._root, "merge-base", "--is-ancestor", commit, "HEAD")
         except InvalidInput:
             return False
         return True
@@ -305,13 +310,18 @@ class Citations:
         return state in (CitationState.VERIFIED, CitationState.MOVED)
 
     def _ask_git(self, commit: str, path: str) -> str | None:
-        """Follow a file's renames: at once, or, where it was rewritten as well, commit by commit."""
+        """Follow a file's renames: at once, or, where it was rewritten as well, commit by commit.
+
+        Of a commit that was rewritten, and is not there any more, the renames of the history that is there are taken.
+        """
         renames = ("--relative", "--name-status", "-z", "-M", "--diff-filter=R")
-        at_once = self._pairs("diff", *renames, commit, "--")
+        is_known = self._is_known(commit)
+        at_once = self._pairs("diff", *renames, commit if is_known else "HEAD", "--")
         if (new := dict(at_once).get(path)) is not None:
             return new
+        since = f"{commit}..HEAD" if is_known else "HEAD"
         history = ("log", "--format=", "--first-parent", "-m", "--reverse", f"--max-count={COMMITS_MOST}")
-        for old, renamed in (*self._pairs(*history, *renames, f"{commit}..HEAD", "--"), *at_once):
+        for old, renamed in (*self._pairs(*history, *renames, since, "--"), *at_once):
             if old == path:
                 path = new = renamed
         return new
@@ -326,7 +336,7 @@ class Citations:
 
 
 def _file_of(text: str) -> _File:
-    lines = tuple(line.rstrip() for line in text.rstrip("\n").split("\n"))
+    lines = tuple(line.rstrip() for line in text.rstrip().split("\n"))
     return _File(text, lines, tuple(map(_mark, lines)))
 
 
