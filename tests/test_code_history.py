@@ -134,3 +134,25 @@ def test_only_a_folder_of_a_repository_counts_what_is_below_it(hx, repository, p
         )
     hx.graph.index(project / "src")
     assert {"src/alone.py": (3.0, 0.75)} == together(hx, "src/two.py")
+
+
+def test_a_partial_clone_is_counted_without_the_contents_that_it_does_not_have(opened, repository, tmp_path):
+    git(repository, "mv", "schema.py", "scheme.py")
+    (repository / "scheme.py").write_text("VERSION = 3\nMORE = 1\n")
+    git(repository, "commit", "-qam", "renamed and changed")
+    for number in range(3):
+        commit(
+            repository,
+            {"scheme.py": f"VERSION = {number}\n", "src/reader.py": f"def read(): ...  # {number}\n"},
+        )
+    remote, clone = tmp_path / "remote", tmp_path / "clone"
+    git(tmp_path, "clone", "-q", "--bare", str(repository), str(remote))
+    git(remote, "config", "uploadpack.allowfilter", "true")
+    git(tmp_path, "clone", "-q", "--filter=blob:none", f"file://{remote}", str(clone))
+    remote.rename(tmp_path / "gone")
+
+    hx = opened()
+    hx.ingest(clone)
+    hx.graph.index(clone)
+
+    assert {"src/reader.py": (3.0, 0.75)} == together(hx, "scheme.py")

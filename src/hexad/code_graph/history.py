@@ -67,11 +67,24 @@ def _is_ancestor(folder: Path, commit: str, head: str) -> bool:
     return True
 
 
+def _renames(folder: Path) -> str:
+    """Return how renames are looked for: in a partial clone by equal contents alone, without a look at any.
+
+    Contents that are not there git would fetch, one commit after the other, and fail where the remote is out of reach.
+    """
+    try:
+        git_output(folder, "config", "--get-regexp", r"^remote\..*\.promisor$")
+    except InvalidInput:
+        return "-M"
+    return "-M100%"
+
+
 def _commits(folder: Path, commits: str) -> Iterator[set[str]]:
     """Yield the files of each commit, the latest first, under the names that they have by now."""
     output = git_output(
         folder,
-        *("log", "-z", "--no-merges", "--relative", "-M", "--name-status", f"--max-count={COMMITS_MOST}"),
+        *("log", "-z", "--no-merges", "--relative", _renames(folder), "--name-status"),
+        f"--max-count={COMMITS_MOST}",
         *(f"--format={_MARK}%H", commits, "--"),
     ).decode("utf-8", "surrogateescape")
     renamed: dict[str, str] = {}
