@@ -91,3 +91,14 @@ def test_one_call_takes_a_user_from_every_place_where_an_agent_keeps_something(h
     assert "Eats no peanuts." == store.get(("users", "bob"), "diet").value["text"]
     assert store.get(("users", "ada"), "diet") is None
     assert ["t-bob"] == sorted({key.thread for key, _ in Checkpoints(hx._services.db).find()})
+
+
+def test_the_name_of_a_space_on_tombstones_is_told_once(hx: Hexad) -> None:
+    memory = hexad.AgentMemory(hx, user="ada")
+    for number in range(5):
+        memory.after_step([{"role": "user", "content": f"Valve {number} leaks."}], added=True)
+
+    receipt = hx.forget(subject="ada", purge=True, confirm=True)
+
+    assert receipt.count("memories") >= 5
+    assert 1 == [told.place for told in receipt.mentions].count("tombstones")

@@ -21,6 +21,8 @@ _BETWEEN: Final = r"[\W_]{1,3}"
 _SHOWN: Final = 80
 _TOLD_ELSEWHERE: Final = frozenset({"decisions", "concept_packs"})
 """Lists of which a memory says the same, or that came from outside."""
+_TOMBSTONES: Final = "tombstones"
+"""A list that says of each erased memory where it was: the name of a space, again and again."""
 _SESSIONS: Final = frozenset({"sessions", "working_sets", "honeycomb_sessions"})
 """Lists of one row for a session, under its id."""
 
@@ -57,8 +59,10 @@ def records_naming(
             if (text := next((text for text in _texts(row) if name.search(nfkc(text))), None)) is not None
         ]
         own = list(holdings.section(section, about)) if named else []
+        told: set[str] = set()
         for row, text in named:
-            if row not in own:
+            if row not in own and not (section.name == _TOMBSTONES and text in told):
+                told.add(text)
                 yield _record(section.name, row, text)
 
 
