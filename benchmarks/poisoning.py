@@ -5,6 +5,7 @@
 AMSB comes with the package `agent-memory-guard` and is not part of this repository; without it its part is left out.
 The adapter only translates: keys become paths, classes of sources become trust. Texts of others are read from
 `DATA/injections/*.jsonl` (`text`, `attack`, `language`), where there are any; no threshold and no word was chosen by them.
+Those of `DATA/injections/fitted` are of other sources: the model of wording was fitted on them.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from benchmarks.quality import RememberedVectors
 from benchmarks.report import Cell, Options, Report, Table
 from hexad.redaction.injection.detector import instructions_in
 from hexad.redaction.injection.meaning import MeaningModel
+from hexad.redaction.injection.wording import WordingModel
 from hexad.text.chunking import chunk
 
 TRUST = {"user_input": "user", "system": "user", "agent_authored": "agent", "external_tool": "tool"}
@@ -137,13 +139,14 @@ def _disguised(report: Report) -> None:
 
 
 class Detectors:
-    """Both detectors, as a store asks them: rules of a whole text, meaning of its chunks."""
+    """The detectors, as a store asks them: rules of a whole text, wording of its beginning, meaning of its chunks."""
 
     def __init__(self, *, keep: bool) -> None:
         self._vectors, self._model = RememberedVectors(keep=keep), MeaningModel()
+        self._wording = WordingModel()
 
-    def found(self, texts: Sequence[str]) -> list[tuple[bool, bool]]:
-        """Return of each text whether rules, and whether its meaning, tell that it instructs."""
+    def found(self, texts: Sequence[str]) -> list[tuple[bool, bool, bool]]:
+        """Return of each text whether rules, its wording, and its meaning tell that it instructs."""
         pieces = [
             (at, text[piece.start : piece.end]) for at, text in enumerate(texts) for piece in chunk(text)
         ]
@@ -152,7 +155,10 @@ class Detectors:
         for (at, text), score in zip(pieces, scores.tolist(), strict=True):
             meant[at] = meant[at] or self._model.instructs(text, score, self._vectors.embed)
         self._vectors.save()
-        return [(bool(instructions_in(text)), means) for text, means in zip(texts, meant, strict=True)]
+        return [
+            (bool(instructions_in(text)), self._wording.instructs(text), means)
+            for text, means in zip(texts, meant, strict=True)
+        ]
 
 
 def _of_others(report: Report, folder: Path, *, reuse: bool) -> None:
@@ -174,11 +180,11 @@ def _of_others(report: Report, folder: Path, *, reuse: bool) -> None:
                 if (record["language"], record["attack"]) == (language, attack)
             ]
             either = sum(any(answer) for answer in of)
-            counts = (sum(rules for rules, _ in of), sum(means for _, means in of), either)
+            counts = (*(sum(way) for way in zip(*of, strict=True)), either)
             rows.append((file.stem, language, "attack" if attack else "ordinary", len(of), *counts))
             totals[attack][0] += either
             totals[attack][1] += len(of)
-    columns = ("source", "language", "what", "texts", "by rules", "by meaning", "by either")
+    columns = ("source", "language", "what", "texts", "by rules", "by wording", "by meaning", "by any")
     report.tables.append(Table(title="Texts of others", columns=columns, rows=rows))
     for attack, name in ((True, "attacks of others found"), (False, "ordinary texts of others flagged")):
         if totals[attack][1]:

@@ -52,7 +52,7 @@ class MeaningReview:
         if embedder.name != weights.embedder or recorded is None or recorded[0] != weights.embedder:
             return 0
         noted, _, at = (self._stores.meta.get(_REVIEWED) or "").rpartition(" ")
-        first = last = int(at) if noted == weights.name else 0
+        first = last = int(at) if noted == self._model.name else 0
         marked = 0
         while not stop():
             rows = self._vectors.after(last, dimensions=len(weights.vector), limit=_BATCH_VECTORS)
@@ -65,7 +65,7 @@ class MeaningReview:
                 columns = (rows.memory_no[chosen], rows.chunk_no[chosen], scores[chosen])
                 marked += self._review(*columns, embedder=embedder)
         if last != first:
-            self._stores.meta.put(_REVIEWED, f"{weights.name} {last}")
+            self._stores.meta.put(_REVIEWED, f"{self._model.name} {last}")
         return marked
 
     def _review(

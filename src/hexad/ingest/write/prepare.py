@@ -21,6 +21,8 @@ from hexad.ingest.write.redaction import CleanDraft, PolicyBook, Redactor, moved
 from hexad.memory.draft import Draft
 from hexad.memory.memory import Relevance, Trust
 from hexad.redaction.injection.detector import instructions_in
+from hexad.redaction.injection.meaning import MEANING
+from hexad.redaction.injection.wording import WordingModel
 from hexad.redaction.redact import RedactionRules
 from hexad.text.chunking import LineIndex
 from hexad.text.chunking import chunk as cut
@@ -186,7 +188,7 @@ class Preparer:
         )
         signed = [signed_texts(text, meaning) for text, meaning in zip(texts, meanings, strict=True)]
         hashes = list(map(content_hash, texts))
-        instructions = [instructions_in(_shown_text(each.clean.draft)) for each in cleaned]
+        instructions = [_instructions(each.clean.draft) for each in cleaned]
         writes = [
             PreparedDraft(
                 clean=each.clean,
@@ -309,6 +311,15 @@ class Preparer:
             # One by one: they may overlap.
             located = tuple(section for span in located for section in moved([span], before, stored))
         return completed(stored, located)
+
+
+_WORDING: Final = WordingModel()
+
+
+def _instructions(draft: Draft) -> tuple[str, ...]:
+    """Return what of a draft reads as instructions: by rules, else by how its text is worded."""
+    kinds = instructions_in(_shown_text(draft))
+    return kinds or ((MEANING,) if _WORDING.instructs(draft.text) else ())
 
 
 def _shown_text(draft: Draft) -> str:

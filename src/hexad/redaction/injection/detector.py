@@ -135,6 +135,11 @@ def words_in(low: str) -> set[str]:
     return set(low.encode("ascii").translate(_BLANKED).decode("ascii").split())
 
 
+def without_mentions(low: str) -> str:
+    """Return a text in small letters without what stands in quotation marks, where it speaks of attacks or of tests."""
+    return _QUOTED.sub(" ", low) if _SPOKEN_OF.search(low) else low
+
+
 def safe_line(text: str, limit: int) -> str:
     """Return the beginning of a text on one line, of at most `limit` characters, to stand in a line of our own.
 
@@ -190,7 +195,7 @@ def _drops_orders(plain: str, words: set[str]) -> bool:
     """Whether it says so in some language, and not in quotation marks in a text that speaks of such words."""
     if not drops_orders(plain, words):
         return False
-    unquoted = _QUOTED.sub(" ", plain) if _SPOKEN_OF.search(plain) else plain
+    unquoted = without_mentions(plain)
     return unquoted == plain or drops_orders(unquoted, set(_WORD.findall(unquoted)))
 
 

@@ -2,7 +2,8 @@
 
 The vector is the one that the default embedder gave it anyway, so that nothing is embedded to be looked at but the
 sentences of the few texts that seem suspect as a whole. Weights and thresholds are data that
-`benchmarks/fit_instruction_model.py` makes from texts of our own.
+`benchmarks/fit_instruction_model.py` makes from texts of our own. What it is worded like (`wording.py`) is looked at
+beside it: of a long text only the beginning was, when it was written.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from hexad.redaction.injection.wording import WordingModel
 from hexad.text.summary.sentences import sentences
 
 if TYPE_CHECKING:
@@ -41,8 +43,7 @@ class MeaningWeights:
     """A linear model: what each dimension of a vector and each place of a word counts for.
 
     A text whose score is `flagged` or more is an instruction. One of several sentences whose vector alone has `seems`,
-    and with its words `suspect`, is read sentence by sentence, where one needs `sentence`. `name` changes whenever an
-    answer may.
+    and with its words `suspect`, is read sentence by sentence, where one needs `sentence`.
     """
 
     name: str
@@ -63,7 +64,7 @@ class MeaningModel:
     """Reads vectors and texts. Making one costs nothing: the weights are loaded at the first call, once."""
 
     def __init__(self, file: Path = MODEL_FILE) -> None:
-        self._file, self._lock = file, threading.Lock()
+        self._file, self._lock, self._wording = file, threading.Lock(), WordingModel()
         self._loaded: MeaningWeights | None = None
 
     @property
@@ -86,6 +87,11 @@ class MeaningModel:
                     )
             return self._loaded
 
+    @property
+    def name(self) -> str:
+        """What changes whenever an answer may."""
+        return f"{self.weights.name}+{self._wording.table.name}"
+
     def seeming(self, vectors: FloatRows) -> FloatRows:
         """Return the rows' scores by their vectors alone; below `weights.seems` nothing else need be looked at."""
         return vectors @ self.weights.vector + self.weights.bias
@@ -95,6 +101,8 @@ class MeaningModel:
         weights = self.weights
         if seeming < weights.seems:
             return False
+        if self._wording.instructs(text):
+            return True
         score = seeming + self._by_words(text)
         if score >= weights.flagged or score < weights.suspect:
             return score >= weights.flagged
