@@ -129,6 +129,28 @@ def test_a_call_on_an_unknown_value_is_told_with_little_confidence_where_few_thi
     assert "by the name alone" in hx.graph.query("callers", "PriceList.sum_of").notes[0]
 
 
+@pytest.mark.row("A044")
+def test_names_that_came_with_a_star_are_called_and_mentioned(hx, project):
+    write(
+        project,
+        {
+            "base.py": "LIMIT = 3\n\n\ndef pub(): ...\n\n\nclass Kept:\n    def save(self): ...\n",
+            "use.py": "from base import *\n\n\ndef f(save):\n    pub()\n    Kept().save()\n    print(LIMIT, len([save]))\n\n\n"
+            "run = lambda kept=Kept(): kept.save()\n",
+        },
+    )
+    hx.graph.index()
+
+    (hit,) = hx.graph.query("callers", "pub").hits
+    assert ("use.py:4", 5, 0.8) == (hit.node.location, hit.line, hit.confidence)
+    assert ["use.py", "use.py::f"] == sorted(found(hx, "callers", "Kept"))
+    assert "use.py::f" in found(hx, "callers", "Kept.save")
+    assert ["use.py::f"] == found(hx, "dependents", "LIMIT")
+    (project / "base.py").write_text("def pub(): ...\n\n\ndef other(): ...\n")
+    hx.graph.index()
+    assert ["use.py::f"] == found(hx, "callers", "pub")
+
+
 def test_a_definition_says_where_it_is_and_what_it_takes(hx, shop):
     hx.graph.index()
 

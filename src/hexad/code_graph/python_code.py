@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 import warnings
 from collections.abc import Iterator, Sequence
@@ -313,6 +314,9 @@ class _PythonReader:
         elif isinstance(node, ast.Name | ast.Attribute):
             self._use(node, "references", scope)
         elif isinstance(node, ast.Lambda):
+            for default in (*node.args.defaults, *node.args.kw_defaults):
+                if default is not None:
+                    self._expression(default, scope)
             names = [argument.arg for argument in [*node.args.args, *node.args.kwonlyargs]]
             self._expression(node.body, _hidden(scope, names))
         elif isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
@@ -367,8 +371,14 @@ class _PythonReader:
         if head[0] in SELF + SUPER:
             if dot and (kind == "calls" or "." in chain):
                 self._count(scope, chain, kind, node.lineno)
-        elif head.removesuffix("()") in self._top or (kind == "calls" and not dot and head in scope.types):
+        elif self._is_of_module(head.removesuffix("()")) or (
+            kind == "calls" and not dot and head in scope.types
+        ):
             self._count(scope, chain, kind, node.lineno)
+
+    def _is_of_module(self, name: str) -> bool:
+        """Whether a name that is none of a function's own is the module's, or may have come with `import *`."""
+        return name in self._top or ("*" in self._top and name not in _BUILTINS)
 
     def _count(self, scope: _Scope, chain: str, kind: str, line: int) -> None:
         symbol = scope.qualified
@@ -430,6 +440,7 @@ class _PythonReader:
         self._expression(node, scope)
 
 
+_BUILTINS: Final = frozenset(dir(builtins))
 _EVERYWHERE: Final = frozenset(
     name
     for kind in (str, bytes, list, dict, set, frozenset, tuple, int, float, type, BaseException)
