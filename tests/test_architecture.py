@@ -640,6 +640,24 @@ except SystemExit as stop:
     assert len({name for name in loaded if name.split(".")[0] == ROOT}) <= RECALL_MODULES
 
 
+def test_the_first_context_of_a_store_without_a_stream_loads_nothing_that_reads_one(tmp_path):
+    code = """
+import hexad
+from hexad.providers.embedders.hashing import HashEmbedder
+with hexad.open(embedder=HashEmbedder(), background=False) as hx:
+    hx.remember("Deploys happen on Tuesday.", kind="decision")
+    hx.embed_pending()
+with hexad.open(embedder=HashEmbedder(), background=False) as hx:
+    context = hx.context("when do we deploy?", wait=True)
+assert "Tuesday" in context.render(), context
+"""
+
+    loaded = _loaded_after(code, cwd=tmp_path, environ={"HOME": str(tmp_path)})
+
+    assert "hexad.layers.context.api" in loaded
+    assert set() == loaded & {"hexad.experience.events.text_cache", "hexad.code_graph.service", "numpy.ma"}
+
+
 def _pyproject() -> dict:
     import tomllib
 

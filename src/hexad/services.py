@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from hexad.layers.governance import GovernanceFacade
     from hexad.layers.project.api import ProjectFacade
     from hexad.layers.project.facts_api import FactsFacade
+    from hexad.layers.session.event_search import EventSearch
     from hexad.layers.session.service import SessionService
     from hexad.layers.session.working_set import TaskEnd
     from hexad.layers.user.service import UserService
@@ -344,8 +345,17 @@ class Services:
         from hexad.layers.session.service import SessionService
 
         return SessionService(
-            self.context, experience=self.experience, mask=self._mask, on_task_end=self._promote
+            self.context,
+            experience=self.experience,
+            stream=self._event_search,
+            mask=self._mask,
+            on_task_end=self._promote,
         )
+
+    def _event_search(self) -> EventSearch:
+        from hexad.layers.session.event_search import EventSearch
+
+        return EventSearch(self.context.db, self.experience().experience)
 
     def _promote(self, end: TaskEnd) -> None:
         if self.may_consolidate and self.context.settings.consolidation.sessions:
@@ -408,7 +418,6 @@ class Services:
             handouts=self.handouts,
             session=self.session,
             user=self.user,
-            code_graph=self.code_graph,
             feedback=self.feedback(),
             generator_for=self.program.models.generator_for,
         )

@@ -16,7 +16,7 @@ from threading import Lock, local
 from typing import TYPE_CHECKING, Final, Protocol
 
 from hexad.core.background_loop import SideCalls
-from hexad.core.lazy import ByteCache, CacheBook
+from hexad.core.lazy import ByteCache, CacheBook, Lazy
 from hexad.errors import ProviderError
 from hexad.layers.contract import LayerSource, MemoryItem, MemoryQuery
 from hexad.layers.project.stack import keys_asked, named_key
@@ -83,6 +83,7 @@ class SharedRecall:
         self._vectors: QuestionCache | None = None
         self._caches = caches
         self.recaller = recaller.with_query_embedder(self._remembering)
+        self.warm = Lazy(self._load)
         self._lock = Lock()
         self._asked: OrderedDict[int, _SharedQuestion] = OrderedDict()
 
@@ -90,6 +91,9 @@ class SharedRecall:
         self._vectors = QuestionCache(embed)
         self._caches.add("vectors of questions", self._vectors.kept)
         return self._vectors
+
+    def _load(self) -> None:
+        self.recaller.recall("warm", RecallOptions(limit=1))
 
     def close(self) -> None:
         """Wait for vectors that came too late for their questions: what they cost is noted in the store."""
@@ -183,7 +187,7 @@ class RecalledLayer:
 
     def warm(self) -> None:
         """Load what the first question would wait for: the model and the matrix of vectors."""
-        self._shared.recaller.recall("warm", RecallOptions(limit=1))
+        self._shared.warm()
 
     def items(self, query: MemoryQuery, *, limit: int) -> Sequence[MemoryItem]:
         """Return the memories that answer best, each as the span of it that does; without a text the latest."""

@@ -25,6 +25,7 @@ from hexad.search.vectors.arithmetic import (
     VectorSegment,
     all_cosines,
     allowed_rows,
+    in_order,
     nearest_memories,
     score_named,
 )
@@ -242,7 +243,7 @@ def _answer(
         return None
     best, crowding = nearest_memories(scored, limit=limit)
     if also:
-        named = np.unique(np.asarray(also, dtype=np.int64))
+        named = in_order(also)
         for segment in segments:
             score_named(best, segment, named, query)
     return VectorAnswer(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from hexad.core.lazy import lazy_pattern
 from hexad.text.normalize import fold
 from hexad.text.same_values import VERSION, same_version, without_version, words_of
 
@@ -79,7 +80,7 @@ _OVER: Final = (
 _FOR: Final = rf"(?:[,;]? (?:in favou?r of|and {_TAKE})|[,;] {_TAKE}) "
 
 _FORMS: Final = tuple(
-    re.compile(pattern)
+    lazy_pattern(pattern)
     for pattern in (
         rf"{_REPLACE} (?P<no>.+?) (?:with|by|for|through) (?P<yes>.+)",
         rf"{_REPLACE} (?P<no>.+)",
@@ -110,7 +111,7 @@ _FORMS: Final = tuple(
     )
 )  # fmt: skip
 
-_VERB: Final = re.compile(rf"(?:{_NOT} )?(?:{_TAKE}|{_LEAVE}|{_REPLACE}|{_MOVE}|no|instead)\b")
+_VERB: Final = lazy_pattern(rf"(?:{_NOT} )?(?:{_TAKE}|{_LEAVE}|{_REPLACE}|{_MOVE}|no|instead)\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from hexad.code_graph.tables.graph import CodeGraphTables
 from hexad.core.arguments import word_list
 from hexad.database.store_context import StoreContext
 from hexad.layers.code_graph import CodeGraphLayer
@@ -32,7 +33,6 @@ from hexad.search.recall.recaller import Recaller
 from hexad.text.tokens import CharacterCounter
 
 if TYPE_CHECKING:
-    from hexad.code_graph.service import CodeGraphService
     from hexad.layers.session.service import SessionService
     from hexad.layers.user.service import UserService
 
@@ -49,12 +49,12 @@ class ContextService:
         handouts: RecallLog,
         session: Callable[[], SessionService],
         user: Callable[[], UserService],
-        code_graph: Callable[[], CodeGraphService],
         feedback: FeedbackService,
         generator_for: Callable[[str | None], RouteModel | None],
     ) -> None:
         self._context, self._stores, self._recaller = context, stores, recaller
-        self._session, self._user, self._code_graph = session, user, code_graph
+        self._session, self._user = session, user
+        self._code_graph = CodeGraphTables(context.db, roles=stores.roles)
         self._shared = SharedRecall(recaller, stores.db.caches)
         self.router = Contexts(
             context,
@@ -75,7 +75,7 @@ class ContextService:
             MemoryLayer.SESSION: lambda: self._session().layer,
             MemoryLayer.USER: lambda: self._user().layer,
         }
-        if not self._code_graph().tables.is_empty():
+        if not self._code_graph.is_empty():
             others = {**others, MemoryLayer.GRAPH: lambda: self._graph_layer(found=False)}
         layered = LayeredRecall(self._stores, self._recaller, others, clock=self._context.clock)
         return layered.recall(query, options, Narrower(layers=layers, as_of=as_of))
@@ -151,15 +151,14 @@ class ContextService:
         self._shared.close()
 
     def _graph_layer(self, *, found: bool = True) -> CodeGraphLayer:
-        tables = self._code_graph().tables
-        return CodeGraphLayer(tables, self._stores, found=self._shared.hits if found else None)
+        return CodeGraphLayer(self._code_graph, self._stores, found=self._shared.hits if found else None)
 
     def _vector_layer(self) -> LayerSource:
-        passages = CodePassages(self._code_graph().tables, self._stores)
+        passages = CodePassages(self._code_graph, self._stores)
         return RecalledLayer(MemoryLayer.VECTOR, self._shared, self._stores, code=passages.shown)
 
     def _graph_source(self) -> LayerSource | None:
-        return None if self._code_graph().tables.is_empty() else self._graph_layer()
+        return None if self._code_graph.is_empty() else self._graph_layer()
 
     def _sources(self) -> Mapping[MemoryLayer, Source]:
         """Return what gives each layer that there is; the code graph is none before code was indexed."""

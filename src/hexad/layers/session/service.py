@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from hexad.core.lazy import Lazy
 from hexad.database.meta import Meta
 from hexad.database.store_context import StoreContext
 from hexad.experience.values.records import StreamAnswer
@@ -12,26 +13,31 @@ from hexad.experience.values.tiers import EventRecord
 from hexad.layers.session.api import SessionFacade
 from hexad.layers.session.layer import SessionLayer
 from hexad.layers.session.manager import SessionManager
-from hexad.layers.session.texts import EventSearch, SessionTexts
+from hexad.layers.session.texts import SessionTexts
 from hexad.layers.session.working_set import TaskEnd
 
 if TYPE_CHECKING:
     from hexad.experience.service import ExperienceService
+    from hexad.layers.session.event_search import EventSearch
 
 
 class SessionService:
-    """The working sets of an open store: those that this process has in hand, and what they know of a query."""
+    """The working sets of an open store: those that this process has in hand, and what they know of a query.
+
+    `stream` returns what finds what was said in the experience stream.
+    """
 
     def __init__(
         self,
         context: StoreContext,
         *,
         experience: Callable[[], ExperienceService],
+        stream: Callable[[], EventSearch],
         mask: Callable[[str], str],
         on_task_end: Callable[[TaskEnd], None],
     ) -> None:
         self._context, self._experience = context, experience
-        self._stream: EventSearch | None = None
+        self.stream = Lazy(stream)
         self.manager = SessionManager(context, mask)
         self.facade = SessionFacade(self.manager, context.project)
         self.facade.on_task_end(on_task_end)
@@ -42,12 +48,6 @@ class SessionService:
             event=self._event,
             cold=self._cold_summary,
         )
-
-    def stream(self) -> EventSearch:
-        """Return what finds what was said in the experience stream."""
-        if self._stream is None:
-            self._stream = EventSearch(self._context.db, self._experience().experience)
-        return self._stream
 
     def _events(self) -> Callable[[str, int], StreamAnswer[EventRecord]] | None:
         return self.stream().opened() if Meta(self._context.db).has_experience() else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -164,6 +164,13 @@ def rescoring_needed(rows: VectorRows, bits: NDArray[np.uint64], mean: NDArray[n
         if float(np.mean(shares)) >= RECALL_FLOOR:
             return candidate_count
     return 0
+
+
+def in_order(memories: Collection[int]) -> NDArray[np.int64]:
+    """Return row numbers in order and without repeats; `np.unique` would load `numpy.ma`, a fifth of NumPy's import."""
+    import numpy as np
+
+    return np.array(sorted(set(memories)), dtype=np.int64)
 
 
 def nearest_memories(scored: Sequence[Scored], *, limit: int) -> tuple[Best, dict[int, float]]:

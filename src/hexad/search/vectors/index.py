@@ -27,6 +27,7 @@ from hexad.search.vectors.arithmetic import (
     all_cosines,
     allowed_rows,
     concatenate,
+    in_order,
     nearest_by_bits,
     nearest_memories,
     rescoring_needed,
@@ -303,7 +304,7 @@ class VectorIndex:
             scored.append((segment, rows, cosines))
         best, crowding = nearest_memories(scored, limit=limit) if scored else ({}, {})
         if also:
-            named = np.unique(np.asarray(also, dtype=np.int64))
+            named = in_order(also)
             for segment in segments:
                 score_named(best, segment, named, query)
         count = int(total[0])
@@ -319,9 +320,7 @@ class VectorIndex:
 
     def cosines_of(self, query: NDArray[np.float32], memories: Sequence[int]) -> dict[int, float]:
         """Return the cosines of all chunks of some memories, by the chunks' numbers."""
-        import numpy as np
-
-        named = np.unique(np.asarray(memories, dtype=np.int64))
+        named = in_order(memories)
         cosines: dict[int, float] = {}
         segments = self.segments()
         with one_thread():
