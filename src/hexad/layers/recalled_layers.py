@@ -202,9 +202,12 @@ class RecalledLayer:
         if (
             not is_beside and len(hits) < min(limit, ENOUGH) and len(found_hits) == SHARED
         ):  # others fill the answer
-            hits = [
-                hit for hit in self._shared.recall(query, filters, limit=limit, folds=True) if _touches(hit)
-            ]
+            own = (
+                self._shared.recall(query, filters, limit=limit, folds=True)
+                if self._stores.places.any_passes(filters)
+                else ()
+            )
+            hits = [hit for hit in own if _touches(hit)]
         words = understand(query.text, now=query.now).wanted
         items = [item_of(hit, self._name, now=query.now, words=words) for hit in hits]
         if self._code is not None:

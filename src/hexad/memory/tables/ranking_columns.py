@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -44,8 +44,18 @@ class RankingRow(NamedTuple):
 ROWS_KEPT: Final = 16_000
 """So many of these rows are kept until the memories change."""
 _ROW_BYTES: Final = 700
+FILTERS_KEPT: Final = 64
+"""Of so many filters it is known whether any memory passes them."""
 STANDING_MOST: Final = 64
 """Of the turns of conversations that say what holds for answers to come, so many are looked at: the newest."""
+
+
+_EVERY: Final = "memories m JOIN spaces s ON s.no = m.space_no"
+_BY_ORIGIN: Final[Mapping[tuple[str, ...] | None, str]] = {
+    ("governance",): "spaces s CROSS JOIN memories m ON m.space_no = s.no AND m.kind = 'decision'",
+    ("vector",): f"sources o CROSS JOIN {_EVERY} AND m.source_no = o.no",
+}
+"""Where memories of a layer alone are looked for by an index: most stores have none of one or the other."""
 
 
 class StandingText(NamedTuple):
@@ -66,6 +76,7 @@ class Places:
         # Tuples, read once each: a thread that still reads an older state must not keep rows for a newer one.
         self._rows: tuple[int, dict[int, RankingRow | None]] = (-1, {})
         self._names: tuple[int, dict[int, str]] = (-1, {})
+        self._passed: tuple[tuple[int, int], dict[Filters, bool]] = ((-1, -1), {})
         self._use = CountedCache(ROWS_KEPT * _ROW_BYTES, lambda: len(self._rows[1]) * _ROW_BYTES)
         db.caches.add("ranking rows", self._use)
 
@@ -124,6 +135,30 @@ class Places:
             (json.dumps(sorted(numbers)), *params, Status.ACTIVE.value),
         )
         return {row[0] for row in rows}
+
+    def any_passes(self, filters: Filters) -> bool:
+        """Return whether any active memory passes `filters`."""
+        seen = self._seen(filters)
+        with self._db.read() as con:
+            if con.writing or seen.roles is not None:
+                return self._looked_for(seen)
+            change = (self._changes.current("memories"), self._changes.current("spaces"))
+            known_at, known = self._passed
+            if change != known_at or len(known) >= FILTERS_KEPT:
+                known = {}
+                self._passed = (change, known)
+            if seen not in known:
+                known[seen] = self._looked_for(seen)
+            return known[seen]
+
+    def _looked_for(self, filters: Filters) -> bool:
+        where, params = filter_sql(filters)
+        row = self._db.query_one(
+            f"SELECT 1 FROM {_BY_ORIGIN.get(filters.origins, _EVERY)}"
+            f" WHERE {' AND '.join([*where, 'm.status = ?'])} LIMIT 1",
+            (*params, Status.ACTIVE.value),
+        )
+        return row is not None
 
     def of_project(
         self, project: str, *, space: str | None = None, records: bool = False

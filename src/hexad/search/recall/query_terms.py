@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
 from hexad.core.arguments import is_number, is_text, is_whole, quoted, require_question_length
@@ -53,8 +54,15 @@ class Terms:
 
 def understand(question: str, *, now: datetime) -> Terms:
     """Return the words of a question that say what it is about; all of them when nothing else is left."""
-    dates, phrases = date_range(question, now=now), quoted_phrases(question)
-    literals = dict.fromkeys((*marked_code(question), *exact_tokens(question, dates=dates is None)))
+    dates = date_range(question, now=now)
+    terms = _read(question, dated=dates is not None)
+    return terms if dates is None else replace(terms, dates=dates)
+
+
+@lru_cache(maxsize=64)  # the layers of a context, and what they ask again, read one question nine times
+def _read(question: str, *, dated: bool) -> Terms:
+    phrases = quoted_phrases(question)
+    literals = dict.fromkeys((*marked_code(question), *exact_tokens(question, dates=not dated)))
     tokens = tuple(token for token in literals if token not in phrases)
     numbers = tuple(token for token in tokens if is_joined_numbers(token))
     rest = question
@@ -68,7 +76,7 @@ def understand(question: str, *, now: datetime) -> Terms:
         wanted=tuple(wanted_terms),
         ignored=tuple(word for word in words if word not in set(wanted_terms)),
         words=frozenset(word.casefold() for word in words),  # as the names of speakers are kept
-        dates=dates,
+        dates=None,
         phrases=phrases,
         tokens=tokens,
         numbers=numbers,

@@ -507,7 +507,7 @@ def why_none_passes(stores: Stores, filters: Filters) -> str | None:
     Times, paths and what several filters ask together are named as they are: there is nothing else to offer.
     """
     chosen = replace(filters, spaces=None, roles=None)
-    if chosen.empty or stores.memories.numbers(filters, limit=1):
+    if chosen.empty or stores.places.any_passes(filters):
         return None
     if filters.kinds is not None:
         known = stores.memories.kinds()

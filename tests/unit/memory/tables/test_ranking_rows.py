@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from hexad import Hexad
+from hexad.memory.query import Filters
 from hexad.memory.store import Stores
 from opener import Opener
 
@@ -79,3 +82,59 @@ def test_speakers_are_read_again_when_there_is_another(hx: Hexad) -> None:
     hx.remember([{"role": "user", "name": "Ben", "content": "I keep geese by the pond."}], conversation="a")
 
     assert {*names.values()} | {"ben"} == {*stores.places.speakers().values()}
+
+
+def test_whether_any_memory_passes_is_looked_for_once_until_memories_or_spaces_change(
+    hx: Hexad, opened: Opener
+) -> None:
+    stores, heard = hx._services.stores, list[str]()
+    decisions, elsewhere = Filters(kinds=("decision",)), Filters(spaces=("ponds",))
+
+    def passing() -> tuple[list[bool], int]:
+        heard.clear()
+        stores.db.tracer = lambda sql, _seconds: heard.append(sql)
+        found = [stores.places.any_passes(filters) for filters in (decisions, elsewhere, Filters())]
+        stores.db.tracer = None
+        return found, sum("FROM memories" in sql for sql in heard)
+
+    assert ([False, False, True], 3) == passing()
+    assert ([False, False, True], 0) == passing()
+
+    other = opened(embedder=None)
+    other.remember("We count herons in May.", kind="decision", space="ponds")
+
+    assert ([True, True, True], 3) == passing()
+    with pytest.raises(RuntimeError), stores.db.transaction() as con:
+        con.execute("UPDATE memories SET status = 'archived'")
+        assert [False, False, False] == passing()[0]
+        raise RuntimeError
+    assert ([True, True, True], 0) == passing()
+
+
+def test_a_role_is_told_of_what_it_may_see_alone(hx: Hexad, opened: Opener) -> None:
+    dev = opened(embedder=None, role="dev")._services.stores.places
+    assert dev.any_passes(Filters(kinds=("note",)))
+
+    hx.spaces.set_policy("default", {"visibility": [{"kinds": ["note"], "roles": ["lead"]}]})
+
+    assert hx._services.stores.places.any_passes(Filters(kinds=("note",)))
+    assert not dev.any_passes(Filters(kinds=("note",)))
+
+
+def test_a_layer_has_memories_where_one_came_from_there(hx: Hexad, tmp_path: Path) -> None:
+    def there() -> list[str]:
+        places = hx._services.stores.places
+        return [
+            name
+            for name in ("project", "governance", "vector")
+            if places.any_passes(Filters(origins=(name,)))
+        ]
+
+    assert ["project"] == there()
+    hx.remember("We count herons in May.", kind="decision", id="counted")
+    assert ["project", "governance"] == there()
+    (tmp_path / "herons.md").write_text("# Herons\n\nHerons stand still.\n", encoding="utf-8")
+    hx.ingest(tmp_path / "herons.md")
+    hx.forget("counted", confirm=True)
+    assert ["project", "vector"] == there()
+    assert hx._services.stores.places.any_passes(Filters(origins=("governance", "vector")))
