@@ -33,9 +33,11 @@ _BATCH: Final = 500
 _EVENT: Final = 40
 _REPEATS: Final = 7
 _KINDS: Final = ("note", "guide", "decision", "task")
+_WORDS: Final = (
+    "takes the text's words out of the full text's pages, where a word's list grows with the store"
+)
 _REASONS: Final = {
-    "count": "counts rows, 0.1 µs each",
-    "status": "counts rows of every table",
+    "count": "counts the entries of an index, 0.04 µs each",
     "check": "reads every row: that is what it is asked for",
     "memory_quality": "reads every memory",
     "maintain, nothing to do": "looks through all pages of the file for what deleted rows left",
@@ -45,8 +47,10 @@ _REASONS: Final = {
     "spaces.write_file": "writes every memory",
     "spaces.read_file": "reads every memory of the file, and stores all of it in one transaction or nothing",
     "recall": "scores all vectors of the store",
-    "recall, one kind": "scores the vectors of all of the kind",
+    "recall, one kind": "holds all matches of a dozen full-text questions against their memories, and scores the vectors of the kind",
     "context": "asks what `recall` asks",
+    "tag": _WORDS,
+    "forget, archive": _WORDS,
 }
 """Why calls may grow; a call that grows and does not stand here is to be mended."""
 Call = Callable[[int], object]
