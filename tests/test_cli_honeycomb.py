@@ -454,4 +454,4 @@ def test_each_text_of_a_context_says_where_it_is_from(code, store):
     begun = run(store[0], "honeycomb", "context", "--start", str(store[1][1]), "--max-tokens", "40").out
 
     assert re.search(r"^\d+  mem_\w+  app/gates  gates\.py:\d+  .*close_gates", asked, re.MULTILINE)
-    assert begun.splitlines()[:2] == [str(store[1][1]), 'node "1"']
+    assert begun.splitlines()[:2] == [str(store[1][1]), '  node "1"']

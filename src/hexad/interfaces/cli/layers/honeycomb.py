@@ -391,7 +391,9 @@ def _context_lines(context: JitContext, origins: Sequence[str], *, trace: bool) 
         for words in (origin, _why(piece))[: 1 + trace]:
             for line in hanging(words, indent=0, room=room):
                 yield click.style(line, dim=True)
-        yield from hanging(clean(piece.text), indent=2, room=room) if trace else (clean(piece.text),)
+        # Only our own lines begin at the margin: no text can pass for the head of another piece.
+        text = clean(piece.text)
+        yield from hanging(text, indent=2, room=room) if trace else (textwrap.indent(text, "  ", bool),)
     limits = ", ".join(f"{name} {value:g}" for name, value in context.thresholds.items())
     left = ", ".join(f"{number:,} {reason}" for reason, number in context.left_out.items())
     note(

@@ -369,7 +369,8 @@ def _show_whole(working_set: WorkingSet) -> None:
 def _field_lines(working_set: WorkingSet) -> Iterator[str]:
     for name, value in _fields(working_set):
         warned = f"  [{_DATA}]" if hexad.instructions_in(value) else ""
-        yield f"{click.style(name.ljust(10), fg='cyan')}  {clean(value)}{warned}"
+        line = " ".join(value.split()) if "\n" in value else value
+        yield f"{click.style(name.ljust(10), fg='cyan')}  {clean(line)}{warned}"
 
 
 def _fields(working_set: WorkingSet, *, shown: int | None = _SHOWN) -> Iterator[tuple[str, str]]:

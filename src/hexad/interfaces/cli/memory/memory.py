@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -167,7 +168,7 @@ def _history_lines(versions: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for version in versions:
         head = f"version {version['version']}, until {version['replaced_at']}"
         yield click.style(head, bold=True)
-        yield clean(str(version["raw"]))
+        yield textwrap.indent(clean(str(version["raw"])), "  ", bool)  # so that no text begins a version
 
 
 @memory.command()
