@@ -284,6 +284,29 @@ def test_a_namespace_package_has_modules_of_several_folders(opened, project):
         )
 
 
+@pytest.mark.row("A043")
+def test_of_packages_of_one_name_that_of_the_own_distribution_is_meant(hx, project):
+    files = {
+        f"packages/{name}/{path}": text
+        for name in ("a", "b", "c")
+        for path, text in {
+            "src/common/__init__.py": "",
+            "src/common/log.py": "def say(): ...\n",
+            "tests/test_log.py": "from common.log import say\n\nsay()\n",
+        }.items()
+    }
+    write(
+        project,
+        {**files, "packages/b/tests/data/common/__init__.py": "", "packages/b/tests/data/common/log.py": ""},
+    )
+    hx.graph.index()
+
+    for name in ("a", "b", "c"):
+        assert [f"packages/{name}/src/common/log.py"] == found(
+            hx, "dependencies", f"packages/{name}/tests/test_log.py"
+        )
+
+
 @pytest.mark.parametrize("line", [0, 20, 99_999])
 def test_a_line_that_a_file_does_not_have_is_said(hx, shop, line):
     hx.graph.index()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from posixpath import dirname
 from typing import Final
 
@@ -108,5 +108,23 @@ class PythonFiles:
             if not folder:
                 break
             folder = dirname(folder)
-        for folder in (*self._tops.get(parts[0], ()), *self._spaces.get(parts[0], ())):
+        for folder in (
+            *_nearest_first(path, self._tops.get(parts[0], ())),
+            *_nearest_first(path, self._spaces.get(parts[0], ())),
+        ):
             yield f"{folder}/{rest}" if folder else rest
+
+
+def _nearest_first(path: str, folders: Sequence[str]) -> Sequence[str]:
+    """Return folders that hold a package of one name, of distributions side by side that of the file's own first."""
+    if len(folders) < 2:
+        return folders
+    own = path.split("/")[:-1]
+
+    def key(folder: str) -> tuple[bool, int]:
+        parts = folder.split("/")
+        pairs = zip(own, parts, strict=False)
+        shared = next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(own), len(parts)))
+        return bool(_ASIDE & set(parts)), -shared
+
+    return sorted(folders, key=key)
