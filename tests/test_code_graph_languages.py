@@ -311,6 +311,19 @@ def test_super_leads_out_of_a_module_in_the_file_before_it_leads_out_of_the_file
 
 
 @NEEDS
+@pytest.mark.row("A044")
+def test_what_a_module_inside_of_a_file_gives_on_is_followed(tmp_path):
+    files = {
+        **RUST,
+        "src/lib.rs": RUST["src/lib.rs"] + "\npub mod prelude {\n    pub use crate::cart::Cart;\n}\n",
+        "tests/total.rs": "use shop_core::prelude::Cart;\n\n#[test]\nfn total() {\n    Cart::new().total();\n}\n",
+        "tests/all.rs": "use shop_core::prelude::*;\n\n#[test]\nfn all() {\n    Cart::new().total();\n}\n",
+    }
+    with indexed(tmp_path, files) as hx:
+        assert {"tests/total.rs:total", "tests/all.rs:all"} == callers(hx, "Cart.total")
+
+
+@NEEDS
 @pytest.mark.row("A043", "A044")
 def test_crates_are_called_by_paths_without_a_use_and_by_the_names_that_manifests_give_them(tmp_path):
     files = {

@@ -335,6 +335,9 @@ class Resolver:
             return None
         if not of.symbol:
             meaning = self._name(view, name, depth + 1)
+            head, _, rest = name.partition(".")
+            if meaning is None and rest and head in view.symbols and view.symbols[head].kind == "namespace":
+                return self._member(of, rest, depth + 1)  # what a module of Rust inside of the file gives on
             if meaning is None and view.is_package:
                 inner = self._rules.target(view.path, ".", name)
                 if inner.path is not None and not inner.name:

@@ -144,6 +144,8 @@ class _SyntaxReader:
         self._defined_at: set[int] = set()
         """Those that are of symbols."""
         self._known: set[str] = set()
+        self._is_open = language in _SHARED
+        """Whether names may mean what neither is defined here nor imported by name."""
         self._packages: dict[str, ImportFact] = {}
         """Of Go: a package's name in the file → its import."""
         self._stack: list[_OpenDefinition] = [_OpenDefinition(1 << 62)]
@@ -264,6 +266,9 @@ class _SyntaxReader:
                 self._packages[name] = imported
             elif imported.name != "*":
                 self._known.add(imported.alias or imported.name or imported.module.rpartition("/")[2])
+        self._is_open |= self._language == "rust" and any(
+            each.name == "*" and each.module != "self" for each in self._imports
+        )
         if self._language == "go":
             named = ("_", ".")
             self._imports = {
@@ -355,7 +360,7 @@ class _SyntaxReader:
         elif head[0] in SELF + SUPER:
             if not dot:
                 return
-        elif "/" not in head and head.removesuffix("()") not in self._known and self._language not in _SHARED:
+        elif "/" not in head and head.removesuffix("()") not in self._known and not self._is_open:
             return
         key = (self._stack[-1].qualified, chain, kind)
         entry = self._uses.get(key)
