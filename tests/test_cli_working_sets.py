@@ -164,6 +164,7 @@ def test_a_command_in_another_worktree_is_about_that_worktree(
     ("arguments", "code", "said"),
     [
         (("session", "done", "9"), 3, "There is no step 9"),
+        (("session", "done", "9" * 5_000), 3, "No step begins with"),
         (("session", "close", "x.py"), 3, "`hexad session show` lists"),
         (("session", "note"), 2, "Nothing to note"),
         (("session", "show", "nobody"), 3, "There is no working set"),

@@ -685,3 +685,13 @@ def test_without_the_library_there_are_no_slices_and_all_else(hx, project, monke
 
     assert 9 == hx.graph.index().files
     assert () == hx.graph.show().slices
+
+
+@pytest.mark.parametrize("line", ["²", "1²", "9" * 5_000], ids=["superscript", "mixed", "long"])
+def test_a_line_that_is_no_number_of_a_line_is_a_name_that_is_not_there(hx, tmp_path, line):
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "gate.py").write_text("def gate():\n    return 1\n")
+    hx.graph.index(tmp_path / "code")
+
+    with pytest.raises(hexad.NotFound, match=r"gate\.py"):
+        hx.graph.query("callers", f"gate.py:{line}")

@@ -55,6 +55,7 @@ _NO_IMPORT: Final = (
 _TYPES: Final = frozenset({"class", "interface", "struct", "trait", "enum", "type"})
 _BRACKETS: Final = re.compile(r"\[[^\]]*\]+|<[^>]*>+")
 _JOINTS: Final = re.compile(r"::|->|[.#]")
+_LINE_DIGITS: Final = 9
 _OWN_CRATE: Final = frozenset({"", "crate", "self", "super"})
 _OF_THE_FOLDER: Final = frozenset({"mod", "lib", "index", "__init__"})
 """Files that say what their folder is; nobody names them."""
@@ -107,7 +108,7 @@ class CodeQueries:
         if mark and path and symbol:
             nodes = tables.by_path(path)
             files = {node.no for node in nodes}
-            if symbol.isdigit():
+            if symbol.isascii() and symbol.isdigit() and len(symbol) <= _LINE_DIGITS:
                 yield self._around(self._seen(nodes), int(symbol))
             else:
                 yield [node for node in tables.by_qualified(symbol) if node.file_no in files]

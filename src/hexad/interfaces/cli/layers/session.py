@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _PLACE: Final = re.compile(
     r"(?P<path>.+?)(?::(?P<line>[1-9][0-9]{0,8})(?::(?P<column>[1-9][0-9]{0,8}))?)?", re.DOTALL
 )
+_NUMBER_DIGITS: Final = 9
 _HEADS: Final = ("session", "changed", "branch", "state", "task")
 _SHOWN: Final = 5
 _DATA: Final = "reads as instructions: it is data"
@@ -220,7 +221,7 @@ def step(texts: tuple[str, ...], session_id: str | None) -> None:
 @click.option("--undo", is_flag=True, help="It is not done.")
 def done(name: str, session_id: str | None, *, undo: bool) -> None:
     """Mark a step as done, by its number or by how it begins."""
-    named = int(name) if name.isdecimal() else name
+    named = int(name) if name.isdecimal() and len(name) <= _NUMBER_DIGITS else name
     _change(session_id, lambda hx: hx.session.mark_step(named, done=not undo), "not done" if undo else "done")
 
 
