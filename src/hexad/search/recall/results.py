@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -86,27 +87,26 @@ class Candidates:
         """What takes the place of others, whatever the question's words."""
         return frozenset(link.new for link in self.updates)
 
-    @cached_property
-    def text_ranks(self) -> Mapping[int, int]:
-        """Each matching memory's rank by full text, from 1."""
-        return _ranks({no: match.bm25 for no, match in self.lexical.items()})
+    def text_rank(self, no: int) -> int:
+        """Return a matching memory's rank by full text, from 1; equals share one: no rank tells who came first."""
+        return 1 + bisect_left(self._falling_bm25, -self.lexical[no].bm25)
+
+    def vector_rank(self, no: int) -> int:
+        """Return a scored memory's rank by cosine, as `text_rank` does."""
+        return 1 + bisect_left(self._falling_cosines, -self.best[no][0])
+
+    @property
+    def best(self) -> Mapping[int, tuple[float, int]]:
+        """The cosine and the chunk of each memory that was scored."""
+        return {} if self.answer is None else self.answer.best
 
     @cached_property
-    def vector_ranks(self) -> Mapping[int, int]:
-        """Each scored memory's rank by cosine, from 1."""
-        best = self.answer.best if self.answer is not None else {}
-        return _ranks({no: best_chunk[0] for no, best_chunk in best.items()})
+    def _falling_bm25(self) -> Sequence[float]:
+        return sorted([-match.bm25 for match in self.lexical.values()])
 
-
-def _ranks(scores: Mapping[int, float]) -> dict[int, int]:
-    """Return ranks from 1; equals share one, so that no rank tells who was written first."""
-    ranks: dict[int, int] = {}
-    rank, last = 0, None
-    for place, no in enumerate(sorted(scores, key=lambda no: -scores[no]), start=1):
-        if scores[no] != last:
-            rank, last = place, scores[no]
-        ranks[no] = rank
-    return ranks
+    @cached_property
+    def _falling_cosines(self) -> Sequence[float]:
+        return sorted([-cosine for cosine, _ in self.best.values()])
 
 
 class Seed(NamedTuple):
@@ -262,9 +262,9 @@ def why_of(candidates: Candidates, no: int, parts: Mapping[str, float]) -> tuple
     """Return in words what speaks for a memory."""
     why: list[str] = []
     if no in candidates.lexical:
-        why.append(f"full text rank {candidates.text_ranks[no]} (bm25 {candidates.lexical[no].bm25:.2f})")
+        why.append(f"full text rank {candidates.text_rank(no)} (bm25 {candidates.lexical[no].bm25:.2f})")
     if candidates.answer is not None and no in candidates.answer.best:
-        rank, cosine = candidates.vector_ranks[no], candidates.answer.best[no][0]
+        rank, cosine = candidates.vector_rank(no), candidates.best[no][0]
         estimated = no in candidates.answer.estimated
         why.append(f"vector rank {rank} ({'first estimate of the ' if estimated else ''}cosine {cosine:.2f})")
     if no in candidates.literals:
