@@ -65,6 +65,8 @@ _ANNOUNCED = lazy_pattern(
     r"(?i)pass(?:word|wd|phrase|code|wort)|kennwort|wachtwoord|contrase|senha|\bp(?:wd?|sw)\b"
 )
 _JOINT = lazy_pattern(r"[-_.]")
+_ISSUED = lazy_pattern(r"sk[-_]")
+"""How secret keys of many providers begin: behind a name for a key it counts, whatever follows was typed or drawn."""
 _PLAIN_WORDS = lazy_pattern(r"(?:[A-Za-z]{2,16}|v?\d{1,4})(?:[-_./:](?:[A-Za-z]{1,16}|[a-z]{0,3}\d{1,4}))*")
 
 
@@ -72,7 +74,7 @@ def accepts(kind: NameClass, value: str, *, style: Style, name: str) -> bool:
     """Tell whether `value`, assigned to `name` and written in `style`, is to be taken for a secret."""
     if len(value) < 3 or values.is_placeholder(value) or value.lower() in name.lower():
         return False
-    if kind is not NameClass.PASSWORD and values.is_typed_row(value):
+    if kind is not NameClass.PASSWORD and values.is_typed_row(value) and not _ISSUED.match(value):
         return False
     if style is not Style.QUOTED and _is_code(value, style):
         return False

@@ -114,6 +114,12 @@ def test_what_a_hand_types_in_a_row_is_no_key(row: str) -> None:
     assert accepts(NameClass.KEY, MIXED, style=Style.SHELL, name="API_KEY")
 
 
+def test_what_begins_as_a_secret_key_does_is_one_beside_a_name_for_it() -> None:
+    key = "s" + "k-secret-key-" + string.ascii_lowercase
+
+    assert accepts(NameClass.KEY, key, style=Style.SHELL, name="API_KEY")
+
+
 def test_a_password_in_a_row_is_one_all_the_same() -> None:
     assert "abcdef123456" not in redact("password: abcdef123456", rules=RULES, salt=b"salt").text
 

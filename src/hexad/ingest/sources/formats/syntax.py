@@ -101,8 +101,7 @@ def syntax_tree(text: str, language: str) -> SyntaxTree | None:
         return None
     from tree_sitter import Parser
 
-    # Some grammars want an end of the last line, which a text that was cleaned has not.
-    data = (text if text.endswith("\n") else text + "\n").encode("utf-8", "replace")
+    data = (text + _END_OF_LINE if _is_open(text, language) else text).encode("utf-8", "replace")
     best: SyntaxTree | None = None
     fewest = 0
     for grammar in GRAMMARS["cpp" if language == "c" and _LIKE_CPP.search(text) else language]:
@@ -122,6 +121,24 @@ def syntax_tree(text: str, language: str) -> SyntaxTree | None:
         if best is None or extent < fewest:
             best, fewest = SyntaxTree(root, grammar, f"line {_broken_row(root) + 1} does not parse"), extent
     return best
+
+
+_END_OF_LINE: Final = "\n"
+
+
+def _is_open(text: str, language: str) -> bool:
+    """Whether the end of the last line, which a text that was cleaned has not, is missed by the grammar.
+
+    It is a part of all of Go, of the comments of Rust and of the lines of a preprocessor. Behind any other text
+    grammars recover at many times the price from what is no code.
+    """
+    if text.endswith(_END_OF_LINE):
+        return False
+    last = text[text.rfind(_END_OF_LINE) + 1 :].lstrip()
+    return language == "go" or last.startswith(_LINES_OF.get(language, ()))
+
+
+_LINES_OF: Final[Mapping[str, tuple[str, ...]]] = {"c": ("#",), "cpp": ("#",), "rust": ("//",)}
 
 
 def _is_like_code(parser: Parser, data: bytes) -> bool:
