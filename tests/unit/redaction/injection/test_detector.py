@@ -8,7 +8,7 @@ import re
 import time
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from example_counts import examples
@@ -295,14 +295,14 @@ FRAGMENTS = [
 ]  # fmt: skip
 
 
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(1_000))  # one text in eight reads one way
 @given(pieces=st.lists(st.sampled_from(FRAGMENTS), min_size=1, max_size=16), joint=st.sampled_from(["", " "]))
 def test_a_text_that_reads_one_way_has_no_other_reading(pieces: list[str], joint: str) -> None:
     text = joint.join(pieces)
     words = set(re.findall(r"[^\W_]+", text.lower()))
-    assume(disguises.reads_one_way(text, words))
 
-    assert [] == list(disguises.other_readings(text, words))
+    if disguises.reads_one_way(text, words):
+        assert [] == list(disguises.other_readings(text, words))
 
 
 @given(text=st.text(st.characters(max_codepoint=127)))
