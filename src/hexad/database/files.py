@@ -301,9 +301,9 @@ def unlink(path: Path, *, missing_ok: bool = True) -> None:
 
 
 def open_for_locks(path: Path) -> int:
-    """Return a read-write descriptor of `path`, created private when missing; closed on exec."""
+    """Return a read-write descriptor of `path`, created private when missing; closed on exec. No link is followed."""
     with operation("open", path, "open"):
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE_MODE)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, PRIVATE_FILE_MODE)
 
 
 def write_at(fd: int, data: bytes, offset: int, path: Path) -> None:

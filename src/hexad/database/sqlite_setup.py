@@ -8,6 +8,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +17,7 @@ import apsw
 from hexad.database import files
 from hexad.database.commit_queue import Durability
 from hexad.database.statements import Connection
-from hexad.errors import IntegrityError, StorageFailure
+from hexad.errors import IntegrityError, InvalidInput, StorageFailure
 
 APPLICATION_ID = 0x48455844  # "HEXD"
 PAGE_BYTES = 4096
@@ -87,6 +88,41 @@ def _trace_of(path: Path, beside: str | None = None) -> str | None:
     return None
 
 
+def require_own_files(folder: Path) -> None:
+    """Raise `InvalidInput` where a store's own file is a link, a pipe or a device: a clone or an archive brought it.
+
+    What is written would reach whatever a link leads to, and a pipe is waited for. Folders may be links: somebody moved
+    them.
+    """
+    for place, names in (
+        (folder, _OWN_FILES),
+        (folder / "audit", ("*",)),
+        (folder / "stream" / "log", ("*",)),
+    ):
+        try:
+            with os.scandir(place) as entries:
+                wrong = sorted(
+                    (entry.name, entry.is_symlink())
+                    for entry in entries
+                    if not entry.is_file(follow_symlinks=False)
+                    and not entry.is_dir()
+                    and any(fnmatchcase(entry.name, name) for name in names)
+                )
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            raise files.failure("read", place, error) from error
+        if wrong:
+            name, is_link = wrong[0]
+            raise InvalidInput(
+                f"{place / name} is {'a link' if is_link else 'a pipe, a socket or a device'}, and a store's own files "
+                "are none. Nothing was opened. Remove it, or put the file itself in its place."
+            )
+
+
+_OWN_FILES: Final = ("memory.db*", "keys.json", "encryption*", "open.lock", ".gitignore")
+
+
 def refuse_lost_store(database: Path, *, is_lost: Callable[[], bool] | None = None) -> None:
     """Raise `IntegrityError` where a store's database is gone or empty, and something of the store is still there.
 
@@ -94,6 +130,7 @@ def refuse_lost_store(database: Path, *, is_lost: Callable[[], bool] | None = No
     the database has its tables, so that a store which another program makes meanwhile is not taken for a lost one.
     """
     if is_lost is None:
+        require_own_files(database.parent)
         require_not_emptied(database)
     is_lost = is_lost or (lambda: not _size(database))
     if not is_lost():

@@ -39,7 +39,7 @@ from hexad.database.files import atomic_write, ensure_dir
 from hexad.database.leases import OpenLock, ReadShare
 from hexad.database.meta import KEY_FILE, PROJECT_NAME, STORE_ID, Meta
 from hexad.database.sqlite_errors import failures_translated
-from hexad.database.sqlite_setup import refuse_lost_store
+from hexad.database.sqlite_setup import refuse_lost_store, require_own_files
 from hexad.database.store_context import StoreContext
 from hexad.engine import Hexad
 from hexad.errors import HexadError, InvalidInput, NotFound
@@ -380,6 +380,8 @@ def _require_folder(directory: Path, *, readonly: bool) -> None:
     # Its database may be among what an interrupted change of the encryption has yet to move there.
     if not (directory / CONVERSION).exists():
         refuse_lost_store(directory / DATABASE)
+    else:
+        require_own_files(directory)
     if not readonly:
         ensure_dir(directory)
     elif not (directory / DATABASE).exists():
