@@ -91,7 +91,9 @@ def _update(was: Claim, now: Claim) -> Update | None:
     if now.adds or not all(claim.value and (claim.verb or claim.topic) for claim in (was, now)):
         return None
     update = _by_another(was, now) or _same_words(was, now) or _other_value(was, now)
-    if update is not None and update.confidence > WEAK and _numbered_apart(was, now):
+    # Who is allergic to nuts may be to bees as well.
+    is_one_of_several = _is_trait(was) and not _is_participle_verb(was)
+    if update is not None and update.confidence > WEAK and (is_one_of_several or _numbered_apart(was, now)):
         return Update(update.reason, WEAK)
     return update
 
@@ -386,11 +388,27 @@ def _related(was: Claim, now: Claim) -> bool:
     stays = was.verb in place or (was.verb == "be" and was.preposition in {"in", "at"})
     if stays and now.verb not in place and told:
         return False  # who lives somewhere and switched to something lives there still
+    if _is_trait(was):
+        return False  # who is allergic to nuts, or married to Ann, is so wherever they go
     if now.verb in english.CHANGE and now.preposition and was.verb not in english.HAVE:
         return was.preposition not in {"each", "every", "for"} or any(
             t.number or is_day(t) for t in was.value
         )
     return was.verb in english.CHANGE and (now.verb in _COPULAS or now.preposition == was.preposition)
+
+
+def _is_trait(claim: Claim) -> bool:
+    """Whether a clause says by an adjective how somebody is: "allergic to nuts", and of a person "married to Ann"."""
+    if claim.verb in _COPULAS or claim.verb in _RELATIONS_OF or claim.verb in english.CHANGE:
+        return False
+    words = [token.low for token in claim.tokens if token.low not in english.ADVERBS]
+    if claim.verb not in words[1:] or words[words.index(claim.verb) - 1] not in english.BE:
+        return False
+    return not _is_participle_verb(claim) or (claim.preposition == "to" and (claim.named or claim.person))
+
+
+def _is_participle_verb(claim: Claim) -> bool:
+    return claim.verb.endswith(("ed", "en", "ing"))
 
 
 def _joined_something(was: Claim, now: Claim) -> bool:

@@ -77,6 +77,11 @@ UPDATES = (
 INDEPENDENT = (
     ("Bob lives in Paris.", "Bob moved his desk to Berlin Street with Ann."),
     ("I work at Google.", "I joined a gym."),
+    ("Leo is allergic to walnuts.", "Leo now goes to Birch Academy."),
+    ("Leo is allergic to walnuts.", "Leo is now allergic to peanuts."),
+    ("My daughter is allergic to bees.", "My daughter moved to Berlin."),
+    ("Ada is married to Bob.", "Ada now goes to Birch Academy."),
+    ("Leo is close to Ann.", "Leo moved to Rome."),
     ("Ann works at Google.", "Ann joined the Alps club."),
     ("The office is in Hamburg.", "The office switched to LED lights."),
     ("Our team is in Oslo.", "Our team switched to Slack."),
