@@ -47,6 +47,17 @@ def test_what_was_said_in_one_conversation_is_known_in_the_next(hx: Hexad) -> No
     assert context.tokens <= 1_500
 
 
+@pytest.mark.parametrize(
+    "asked", ["What do you know about me?", "Tell me about myself.", "What do you remember?"]
+)
+def test_who_asks_for_all_that_is_known_gets_what_was_learned_last(hx: Hexad, asked: str) -> None:
+    AgentMemory(hx, user="ada", session="monday").after_step([user("I am a vet in Porto.")])
+    later = AgentMemory(hx, user="ada", session="tuesday")
+
+    assert "I am a vet in Porto." in later.before_step([user(asked)]).render()
+    assert not later.before_step([user("What do you know about Redis?")])
+
+
 def test_a_conversation_with_a_name_begins_in_a_store_that_has_nothing(hx: Hexad) -> None:
     memory = AgentMemory(hx, session="monday")
 

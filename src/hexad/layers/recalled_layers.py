@@ -40,6 +40,7 @@ from hexad.search.recall.recaller import Recaller
 from hexad.search.recall.relevance import TASK_RELEVANCE
 from hexad.text.graphemes import beginning, cut
 from hexad.text.key_names import topic_key
+from hexad.text.requests import asks_for_all
 from hexad.text.similarity.lookalikes import look_of_fact
 from hexad.text.summary.sentences import sentences
 from hexad.text.tokens import CHARACTERS_PER_TOKEN
@@ -190,9 +191,9 @@ class RecalledLayer:
         self._shared.warm()
 
     def items(self, query: MemoryQuery, *, limit: int) -> Sequence[MemoryItem]:
-        """Return the memories that answer best, each as the span of it that does; without a text the latest."""
+        """Return the memories that answer best, each as the span of it that does; the latest where nothing is named."""
         filters = replace(query.filters, origins=_ORIGINS[self._name])
-        if not query.text.strip():
+        if not query.text.strip() or asks_for_all(query.text):
             return self._latest(filters, query, limit)
         found_hits = self._shared.hits(query)
         hits: Sequence[Hit] = [hit for hit in found_hits if hit.layer == self._name.value and _touches(hit)][

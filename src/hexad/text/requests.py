@@ -11,6 +11,8 @@ from enum import StrEnum
 from functools import cache
 from typing import Final
 
+from hexad.text.search_terms import STOP_WORDS
+
 FUNCTION_WORDS: Final = (
     "i|you|he|she|it|we|they|this|that|these|those|there|the|an?|my|your|his|her|its|our|their|what|which|who|how|why"
     "|where|is|are|was|were|do|does|did|can|could|will|would|should|may|might|must|has|have|had|nothing|something"
@@ -51,6 +53,37 @@ _WORK: Final = (
 def _rules() -> tuple[re.Pattern[str], re.Pattern[str]]:
     # Compiled when a question is first asked where it matters: it takes as long as many answers.
     return re.compile(_WORK), re.compile(_PAST)
+
+
+_OF_MEMORY: Final = frozenset(
+    """
+    know known knew remember remembered recall recalled told tell said mentioned learned learnt stored memory memories
+    """.split()
+)
+_WHOLE: Final = frozenset(
+    """
+    what whatever everything anything all tell show list give summarize summarise summary overview far now already
+    please myself me us
+    """.split()
+)
+_WORDS: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+
+
+def asks_for_all(question: str) -> bool:
+    """Whether a question names nothing but the memory itself, so that everything in it answers.
+
+    >>> [asks_for_all(text) for text in ("What do you know about me?", "Tell me about myself.", "Tell me a joke.")]
+    [True, True, False]
+    >>> [asks_for_all(text) for text in ("What do you know about Redis?", "What is my name?", "Do you remember?")]
+    [False, False, False]
+    """
+    words = [word.lower() for word in _WORDS.findall(question[:_SHORT])] if len(question) <= _SHORT else []
+    if not words or words[0] not in _WHOLE or _OF_MEMORY.isdisjoint(words):
+        return False
+    return all(word in _OF_MEMORY or word in _WHOLE or word in STOP_WORDS for word in words)
+
+
+_SHORT: Final = 120
 
 
 def asks_for_work(question: str) -> bool:

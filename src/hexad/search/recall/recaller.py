@@ -617,7 +617,7 @@ class Recaller:
         facts = [no for no, place in ranking.places.items() if place.is_fact]
         if facts and (keys := self._stores.places.begun(facts, now=now)):
             candidates.overdue = self._successions.overdue(self._stores, keys, now=now)
-        floor = near_floor(candidates.answer)
+        floor = near_floor(candidates.answer, sure=candidates.evidence.calibrated and not options.unasked)
         in_order = options.whole and candidates.terms.form is not None
         least = SEQUENCE_SHARE * max(0.0, ranking.hits[0].score) if in_order and ranking.hits else None
         silent = options.min_relevance is None and (

@@ -34,8 +34,11 @@ DEVIATIONS_PER_COSINE: Final = 8.0
 """For embedders whose cosines are not known: so many deviations over the mean stand for a cosine of 1."""
 NEAR_DEVIATIONS: Final = 1.0
 """A memory without any word of the question is near it where its cosine is this far over the mean."""
-SMALL_NEAR: Final = 0.35
-"""The cosine that is near in a small store: of few values none is far from the mean, z is at most (n - 1) / sqrt(n)."""
+SMALL_NEAR: Final = 0.2
+"""The cosine that is near a question in a small store: of few values none is far from the mean, z is at most
+(n - 1) / sqrt(n). Chosen on half of the short facts: as in larger stores, few lines too many cost less than a fact."""
+SMALL_NEAR_UNSURE: Final = 0.35
+"""The same for what goes before a step that asked nothing, and for embedders whose cosines are not known."""
 _MOST: Final = 6.0
 """Log-odds and leads beyond this count as this."""
 
@@ -124,12 +127,15 @@ def leads(scores: Sequence[float], texts: Iterable[str]) -> Iterator[float]:
     yield from (score - best for score in scores[1:])
 
 
-def near_floor(answer: VectorAnswer | None) -> float:
-    """Return the cosine from which a memory is near the question by its meaning alone."""
+def near_floor(answer: VectorAnswer | None, *, sure: bool) -> float:
+    """Return the cosine from which a memory is near by its meaning alone.
+
+    `sure` is said of a question, and of cosines that are known.
+    """
     if answer is None:
         return 0.0
     if answer.vectors < SMALL_STORE_ROWS:
-        return SMALL_NEAR
+        return SMALL_NEAR if sure else SMALL_NEAR_UNSURE
     return answer.mean + NEAR_DEVIATIONS * answer.deviation
 
 
