@@ -16,7 +16,7 @@ import duckdb
 import pytest
 
 import hexad
-from hexad import Hexad, HexadError, IntegrityError, StorageFailure
+from hexad import AgentMemory, Hexad, HexadError, IntegrityError, InvalidInput, InvalidMemory, StorageFailure
 from hexad.audit import AuditLogWriter
 from hexad.client.wire import decode, encode
 from hexad.database.sqlite_errors import failures_translated
@@ -371,3 +371,28 @@ def test_every_call_of_a_facade_is_translated(hx: Hexad) -> None:
     ]
 
     assert [] == left
+
+
+def test_what_no_path_can_be_is_named_as_such(opened: Opener, tmp_path: Path) -> None:
+    hx = opened(tmp_path)
+
+    assert not hx.governance.why("\ud800").decisions
+    for ingest in (hx.graph.index, hx.ingest):
+        with pytest.raises(InvalidInput, match="cannot be a path"):
+            ingest("\ud800")
+
+
+@pytest.mark.parametrize("depth", [5_000, None])
+def test_a_message_that_is_nested_too_deep_is_refused(
+    opened: Opener, tmp_path: Path, depth: int | None
+) -> None:
+    content: list[object] = []
+    if depth is None:
+        content.append(content)
+    for _ in range(depth or 0):
+        content = [content]
+    memory = AgentMemory(opened(tmp_path))
+
+    for step in (memory.before_step, memory.after_step):
+        with pytest.raises(InvalidMemory, match="nested too deep"):
+            step([{"role": "user", "content": content}])

@@ -166,7 +166,7 @@ class Citations:
         place = (self._root / parts) if not parts.is_absolute() else Path(path)
         try:
             place = place.resolve()
-        except (OSError, RuntimeError):
+        except (OSError, RuntimeError, ValueError):  # the last for what no path can be
             return None
         inside = place.is_relative_to(self._root) and not place.is_relative_to(self._root / STORE_DIRECTORY)
         return place if inside else None

@@ -14,7 +14,7 @@ from hexad.core.arguments import is_whole, parse_name, parse_text, quoted
 from hexad.core.clock import SystemClock, format_time
 from hexad.core.tracing import log
 from hexad.engine import Hexad
-from hexad.errors import Conflict, InvalidInput, StorageFailure
+from hexad.errors import Conflict, InvalidInput, InvalidMemory, StorageFailure
 from hexad.ingest.messages import TURN, Message, spoken_turns
 from hexad.ingest.sources.conversations import TIMES
 from hexad.integrations.response_items import is_item, message_of
@@ -311,7 +311,12 @@ def _readable(messages: Sequence[object]) -> Sequence[object]:
     """
     if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Iterable):
         return messages
-    return [_shortened(_answered(_mapped(message))) for message in messages]
+    try:
+        return [_shortened(_answered(_mapped(message))) for message in messages]
+    except RecursionError:
+        raise InvalidMemory(
+            "A message is nested too deep to be read, or holds itself; give flat parts."
+        ) from None
 
 
 def _mapped(message: object) -> object:

@@ -128,8 +128,16 @@ def _kind(kind: str | None) -> SourceKind | None:
         raise InvalidInput(f"Source kind {kind!r} is unknown; use one of {names}.") from None
 
 
+def _encodes(path: str) -> bool:
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _existing(source: str | Path) -> Path:
-    if str(source) == "" or "\0" in str(source):
+    if str(source) == "" or "\0" in str(source) or not _encodes(str(source)):
         raise InvalidInput(f"Source {str(source)!r} cannot be a path; give a file, a folder or `git:RANGE`.")
     path = Path(os.path.abspath(Path(source).expanduser() if str(source).startswith("~") else source))
     try:
