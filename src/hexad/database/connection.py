@@ -584,6 +584,7 @@ class Database:
 
     @staticmethod
     def _roll_back(con: Connection) -> None:
+        con.begin_counts()  # what was counted is undone: a later read is not to write it
         if con.in_transaction:
             # An error here adds nothing: the transaction ends with the connection at the latest.
             with contextlib.suppress(apsw.Error):

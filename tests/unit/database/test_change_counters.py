@@ -80,6 +80,15 @@ def test_what_an_undone_transaction_counted_is_forgotten(db: Database) -> None:
     assert {"memories": 1} == written(db)
 
 
+def test_a_reader_writes_nothing_of_what_an_undone_transaction_counted(db: Database) -> None:
+    with db.trial() as con:
+        bump(con, "memories")
+        bump(con, "memories")
+
+    with db.read():
+        assert ChangeReader(db).current("memories") == 0
+
+
 def test_two_connections_never_count_the_same_change(db: Database, tmp_path: Path) -> None:
     other = Database.open(tmp_path / "counted.db", clock=FrozenClock())
     numbers = []

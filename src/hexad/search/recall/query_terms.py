@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import lru_cache
 from typing import Final
 
 from hexad.core.arguments import is_number, is_text, is_whole, quoted, require_question_length
@@ -59,7 +58,6 @@ def understand(question: str, *, now: datetime) -> Terms:
     return terms if dates is None else replace(terms, dates=dates)
 
 
-@lru_cache(maxsize=64)  # the layers of a context, and what they ask again, read one question nine times
 def _read(question: str, *, dated: bool) -> Terms:
     phrases = quoted_phrases(question)
     literals = dict.fromkeys((*marked_code(question), *exact_tokens(question, dates=not dated)))
