@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import hexad
 from example_counts import examples
-from hexad import FrozenClock, Hexad, HexadError
+from hexad import FrozenClock, Hexad, HexadError, ProviderError
 from hexad.database.leases import Lease
 from hexad.honeycomb.link_job import LinkJob
 from hexad.interfaces.cli.app.main import main
@@ -234,6 +234,127 @@ def test_a_word_that_becomes_common_connects_those_that_came_before(hx):
     hx.embed_pending()
 
     assert (before, words) == (graph_of(hx), words_of(hx))
+
+
+# In which order they are made ---------------------------------------------------------------------------------------
+
+
+def waiting_for_links(hx: Hexad) -> list[int]:
+    rows = hx._services.db.query("SELECT memory_no FROM tasks WHERE kind = 'link' ORDER BY memory_no")
+    return [row[0] for row in rows]
+
+
+@pytest.fixture
+def many(hx: Hexad, tmp_path: Path) -> list[tuple]:
+    """The links of 150 turns, whose vectors and links are then to be made again."""
+    hx.ingest(chat(tmp_path, 150))
+    found = graph_of(hx)
+    hx.reindex(vectors=True)
+    with hx._services.db.transaction() as con:
+        con.execute("DELETE FROM tasks WHERE kind = 'link'")
+    return found
+
+
+def test_of_many_memories_the_links_are_made_in_their_order_each_once_after_all_vectors(
+    hx, many, monkeypatch
+):
+    linked: list[int] = []
+    link = LinkJob._link
+
+    def noted(job, numbers, index):
+        linked.extend(numbers)
+        return link(job, numbers, index)
+
+    monkeypatch.setattr(LinkJob, "_link", noted)
+    hx._services._step(lambda: False)
+    assert (64, []) == (len(waiting_for_links(hx)), linked)
+    while hx._services._step(lambda: False):
+        pass
+
+    assert list(range(1, 151)) == linked
+    assert many == graph_of(hx)
+
+
+def test_what_is_written_singly_is_linked_while_many_wait_for_their_vectors(hx, many, monkeypatch):
+    monkeypatch.setattr("hexad.search.embedding_job.ORDERED_MEMORIES", 64)
+    hx._services._step(lambda: False)
+    single = hx.remember("The release needs a signed tag.", path="p/1")
+    hx._services._step(lambda: False)
+
+    assert hx.honeycomb.neighbors(single.id)
+    assert 127 == len(waiting_for_links(hx))
+    hx.embed_pending()
+    assert graph_of(hx) == rebuilt(hx)
+
+
+def test_an_old_memory_that_changes_is_linked_anew_while_many_wait_for_their_vectors(hx, told, tmp_path):
+    hx.ingest(chat(tmp_path, 150))
+    assert ["shared-words"] != relations(hx, told[1], told[5])
+    with hx._services.db.transaction() as con:
+        con.execute("INSERT INTO tasks(kind, memory_no) SELECT 'embed', no FROM memories WHERE no > 10")
+    hx.tag(told[1].id, add=["zephyr"])
+    hx.tag(told[5].id, add=["zephyr"])
+    hx._services._step(lambda: False)
+
+    assert ["shared-words"] == relations(hx, told[1], told[5])
+    assert not set(waiting_for_links(hx)) & set(range(1, 11))
+    hx.embed_pending()
+    assert graph_of(hx) == rebuilt(hx)
+
+
+def test_a_link_that_is_drawn_while_many_wait_for_theirs_is_there_at_once(hx, many):
+    hx._services._step(lambda: False)
+    waiting = waiting_for_links(hx)
+    first, other = hx._services.stores.memories.by_no([waiting[0], waiting[5]]).values()
+    hx.link(first.id, other.id, kind="because")
+
+    assert ["because"] == relations(hx, first, other)
+    hx.unlink(first.id, other.id)
+    assert [] == relations(hx, first, other)
+    hx.link(first.id, other.id, kind="because")
+    hx.embed_pending()
+    assert ["because"] == relations(hx, first, other)
+    assert graph_of(hx) == rebuilt(hx)
+
+
+def test_what_has_its_vectors_is_linked_though_the_embedder_fails(opened):
+    class Failing(HashEmbedder):
+        fails = False
+
+        def embed(self, texts):
+            if self.fails:
+                raise ProviderError("The endpoint is down.")
+            return super().embed(texts)
+
+    embedder = Failing()
+    hx = opened(embedder=embedder)
+    for at, text in enumerate(TEXTS):
+        hx.remember(text, path=f"p/{at}")
+    hx._services.search.job.run(limit=8)
+    embedder.fails = True
+
+    with pytest.raises(ProviderError):
+        hx._services._step(lambda: False)
+
+    assert 8 == hx.honeycomb.stats().nodes
+
+
+def test_links_of_many_wait_for_vectors_that_another_program_computes_and_not_for_one_that_ended(
+    hx, opened, many
+):
+    other = opened()
+    tasks, owner = hx._services.stores.tasks, other._services.context.owner
+    held = tasks.claim("embed", owner=owner, alive=frozenset(), limit=30)
+    while hx._services._step(lambda: False):
+        pass
+    assert 120 == len(waiting_for_links(hx))
+
+    other.close()
+    while hx._services._step(lambda: False):
+        pass
+
+    assert held
+    assert many == graph_of(hx)
 
 
 # Several that link ---------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from hexad.database.meta import LEDGER_KEY
 from hexad.database.migrations import newest
 from hexad.database.store_context import StoreContext
 from hexad.database.task_queue import LINK
-from hexad.errors import StorageFailure
+from hexad.errors import HexadError, StorageFailure
 from hexad.maintenance.worker import Worker
 from hexad.memory.store import Stores
 from hexad.providers.budgets.metering import DEFAULT, MeteredGenerator, MeteredModels
@@ -495,10 +495,9 @@ class Services:
         for job in self._jobs():
             if job.maintain is not None:
                 job.maintain(self, report)
-        embedded, linked = self.embed_and_link(progress)  # last: compactions become memories, too
-        return MaintenanceReport(
-            **report, embedded=embedded, linked=linked, links_pending=self.links_pending()
-        )
+        # Last: compactions become memories, too.
+        report["embedded"], report["linked"] = self.embed_and_link(progress)
+        return MaintenanceReport(**report, links_pending=self.links_pending())
 
     def _step(self, stop: Stop) -> bool:
         for job in self._jobs():
@@ -506,9 +505,13 @@ class Services:
                 job.step(self, stop)
         if self.search.job is None:
             return False
-        embedded = self.search.embed(limit=BATCH_MEMORIES, stop=stop)
+        try:
+            embedded = self.search.embed(limit=BATCH_MEMORIES, stop=stop)
+        except HexadError:  # what has its vectors need not wait for an embedder that fails
+            self.link(limit=self.links_pending(), stop=stop)
+            raise
         self.review_meaning(stop)
-        linked = self.link(limit=BATCH_MEMORIES, stop=stop)
+        linked = self.link(limit=BATCH_MEMORIES, stop=stop, more=self.search.job.goes_on(embedded))
         return embedded > 0 or linked > 0
 
     def embed_and_link(self, progress: Callable[[int], None] | None) -> tuple[int, int]:
@@ -551,11 +554,11 @@ class Services:
         """Whether this program may by itself: nothing is hidden from it, and the store is not read-only."""
         return self.stores.roles is None and not self.db.readonly
 
-    def link(self, *, limit: int | None = None, stop: Stop = lambda: False) -> int:
+    def link(self, *, limit: int | None = None, stop: Stop = lambda: False, more: bool = False) -> int:
         """Derive links of memories that have their vectors; returns of how many."""
         if self.search.embedder is None or not self.links_pending():
             return 0
-        return self.honeycomb().linking.run(limit=limit, stop=stop)
+        return self.honeycomb().linking.run(limit=limit, stop=stop, more_vectors=more)
 
     def links_pending(self) -> int:
         """Return how many memories that have vectors wait for their links."""

@@ -41,15 +41,16 @@ class Tasks:
 
         Memories of `without_spaces` are left where they are. `only` names those that may be taken.
         """
-        named = None if only is None else json.dumps(list(only))
+        # The few that are named are looked up; SQLite would go through all that wait.
+        waiting = "tasks" if only is None else "json_each(?5) j CROSS JOIN tasks ON memory_no = j.value"
+        named = [] if only is None else [json.dumps(list(only))]
         with self._db.joined() as con:
             rows = con.execute(
-                "SELECT memory_no FROM tasks WHERE kind = ?1 AND error IS NULL AND"
+                f"SELECT memory_no FROM {waiting} WHERE kind = ?1 AND error IS NULL AND"
                 " (owner IS NULL OR owner NOT IN (SELECT value FROM json_each(?2))) AND NOT EXISTS"
                 " (SELECT 1 FROM json_each(?3) e JOIN spaces s ON s.name = e.value"
-                " JOIN memories m ON m.space_no = s.no WHERE m.no = memory_no)"
-                " AND (?5 IS NULL OR memory_no IN (SELECT value FROM json_each(?5))) ORDER BY memory_no LIMIT ?4",
-                (kind, json.dumps(sorted(alive)), json.dumps(list(without_spaces)), limit, named),
+                " JOIN memories m ON m.space_no = s.no WHERE m.no = memory_no) ORDER BY memory_no LIMIT ?4",
+                (kind, json.dumps(sorted(alive)), json.dumps(list(without_spaces)), limit, *named),
             ).fetchall()
             numbers = [row[0] for row in rows]
             con.executemany(
@@ -66,6 +67,25 @@ class Tasks:
             "SELECT memory_no FROM tasks t WHERE kind = ? AND error IS NULL ORDER BY"
             " (SELECT count(*) FROM chunks c WHERE c.memory_no = t.memory_no) > ?, memory_no DESC",
             (kind, chunks),
+        )
+        return [row[0] for row in rows]
+
+    def newest(self, kind: str, *, after: int, limit: int) -> list[int]:
+        """Return up to `limit` memories behind a number that wait, the last first."""
+        rows = self._db.query(
+            "SELECT memory_no FROM tasks WHERE kind = ? AND error IS NULL AND memory_no > ?"
+            " ORDER BY memory_no DESC LIMIT ?",
+            (kind, after, limit),
+        )
+        return [row[0] for row in rows]
+
+    def ahead_of(self, kind: str, other_kind: str, *, limit: int) -> list[int]:
+        """Return up to `limit` memories that wait before the first one that waits for the other kind of work."""
+        rows = self._db.query(
+            "SELECT memory_no FROM tasks WHERE kind = ?1 AND error IS NULL AND memory_no < coalesce("
+            "(SELECT min(memory_no) FROM tasks WHERE kind = ?2 AND error IS NULL), memory_no + 1)"
+            " ORDER BY memory_no LIMIT ?3",
+            (kind, other_kind, limit),
         )
         return [row[0] for row in rows]
 

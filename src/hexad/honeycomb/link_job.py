@@ -7,6 +7,9 @@ So the links follow from the memories and their numbers alone: not from when, in
 they are derived. Where a memory changes, its own pairs are derived anew, and those later memories are queued for
 which that makes a difference. One program at a time derives: a memory that changes meanwhile is queued again, and
 finds what was derived without knowing of it.
+
+Vectors are computed for the newest first. Of many memories the links wait until all have them and are then made in
+the order of the numbers, so that each is derived once: what an earlier one changes is derived again.
 """
 
 from __future__ import annotations
@@ -35,6 +38,7 @@ from hexad.honeycomb.tables.link_evidence import (
 from hexad.honeycomb.tables.nodes import nodes_of
 from hexad.honeycomb.values import BY_WORD, NEXT, PREVIOUS, RELATION_BACK, SIMILAR, HoneycombRules
 from hexad.memory.store import Stores
+from hexad.search.indexer import EMBED
 from hexad.search.vectors.arithmetic import VectorSegment
 from hexad.search.vectors.index import EXACT_LIMIT, VectorIndex
 from hexad.search.vectors.quantization import cosine_of
@@ -206,6 +210,7 @@ class LinkJob:
         self._owner = owner
         self._lease = lease
         self._clock = clock
+        self._many_until = 0  # the last of those that are linked in order; what comes later singly goes first
 
     def pending(self) -> int:
         """Return how many memories wait for their links."""
@@ -217,10 +222,18 @@ class LinkJob:
             self._links.forget_all()
             return self._links.queue_all()
 
-    def run(self, *, limit: int | None = None, stop: Callable[[], bool] = lambda: False) -> int:
+    def run(
+        self,
+        *,
+        limit: int | None = None,
+        stop: Callable[[], bool] = lambda: False,
+        more_vectors: bool = False,
+    ) -> int:
         """Link up to `limit` memories, or all that wait; returns how many. Without an embedder nothing is done.
 
         With a limit it leaves the work to another program that is at it; without, it takes turns with that one.
+        While `more_vectors` are computed, of many, only those are linked that come before all of these, and what was
+        written singly since: the rest would be derived again.
         """
         left: int | None = None
         done, waited_s, pause = 0, 0.0, threading.Event()
@@ -230,7 +243,7 @@ class LinkJob:
                 break
             with self._lease().held_for() as ours:
                 room = BATCH_MEMORIES if limit is None else min(BATCH_MEMORIES, limit - done)
-                count = self._work(index, limit=room) if ours else 0
+                count = self._work(index, limit=room, more_vectors=more_vectors) if ours else 0
             if count is None:
                 break
             done += count
@@ -246,16 +259,28 @@ class LinkJob:
             waited_s += _POLL_S
         return done
 
-    def _work(self, index: VectorIndex, *, limit: int) -> int | None:
-        """Link some memories; returns how many, None when none waits."""
-        # Nobody else is at it: a task that somebody claimed is from one that was stopped.
-        numbers = self._stores.tasks.claim(LINK, owner=self._owner, alive=frozenset(), limit=limit)
+    def _work(self, index: VectorIndex, *, limit: int, more_vectors: bool) -> int | None:
+        """Link some memories; returns how many, None when none is to be linked now."""
+        numbers = self._claim(limit, more_vectors=more_vectors)
         if not numbers:
             return None
         try:
             return self._link(numbers, index)
         finally:
             self._stores.tasks.release(LINK, numbers, owner=self._owner)
+
+    def _claim(self, limit: int, *, more_vectors: bool) -> list[int]:
+        """Take the few that came since many were taken, else those of the lowest numbers."""
+        tasks, only = self._stores.tasks, None
+        newest = tasks.newest(LINK, after=self._many_until, limit=BATCH_MEMORIES)
+        if newest:
+            self._many_until = newest[0]
+        if 0 < len(newest) < BATCH_MEMORIES:
+            only = newest[-limit:]
+        elif more_vectors:
+            only = tasks.ahead_of(LINK, EMBED, limit=limit)
+        # Nobody else is at it: a task that somebody claimed is from one that was stopped.
+        return tasks.claim(LINK, owner=self._owner, alive=frozenset(), limit=limit, only=only)
 
     def _link(self, numbers: Sequence[int], index: VectorIndex) -> int:
         facts = {fact.no: fact for fact in self._links.facts(numbers)}

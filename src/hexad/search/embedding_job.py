@@ -287,6 +287,12 @@ class EmbeddingJob:
             self._tried_again = self._stores.tasks.retry_one_failed(EMBED, after=self._tried_again) or 0
         return True
 
+    def goes_on(self, embedded: int) -> bool:
+        """Return whether more vectors are to come at once, after so many: a batch was full, or others compute some."""
+        return embedded >= BATCH_MEMORIES or bool(
+            self._stores.tasks.held(EMBED, alive=frozenset(self._alive()))
+        )
+
     def _finished_by_others(self, stop: Callable[[], bool]) -> int | None:
         """Wait for a while until others are done with some of what they hold; return of how many memories.
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from hexad.database.change_counters import bump
 from hexad.database.connection import Connection, Database
+from hexad.database.task_queue import LINK
 from hexad.errors import LimitExceeded
 from hexad.honeycomb.tables.edges import FAMILY, EdgeRow, HoneycombEdges, NewEdge
 from hexad.honeycomb.tables.schema import EDGE_RELATION, EDGE_RENEWED, SEATS
@@ -171,13 +172,19 @@ class HoneycombNodes:
             )
 
     def relate(self, from_no: int, to_no: int, kind: str, *, at: int) -> None:
-        """Connect two memories that a caller linked, both ways, where both are linked nodes already."""
+        """Connect two memories that a caller linked, both ways, where both are linked nodes, or wait for that alone."""
         with self._db.joined() as con:
-            row = con.execute(
-                "SELECT count(*) FROM honeycomb_nodes WHERE id IN (?, ?) AND linked", (from_no, to_no)
-            ).fetchone()
-            if row is None or row[0] != 2:
+            rows = con.execute(
+                "SELECT EXISTS (SELECT 1 FROM honeycomb_nodes WHERE id = m.no AND linked) AS linked"
+                " FROM memories m WHERE no IN (?, ?) AND (linked OR status = ? AND EXISTS"
+                " (SELECT 1 FROM tasks WHERE kind = ? AND memory_no = m.no) AND EXISTS"
+                " (SELECT 1 FROM vectors WHERE memory_no = m.no))",
+                (from_no, to_no, Status.ACTIVE.value, LINK),
+            ).fetchall()
+            if len(rows) != 2:
                 return  # the link is found when the later of the two is linked
+            if not all(linked for (linked,) in rows):
+                self.add_memories((from_no, to_no), at=at)
             ends = ((from_no, to_no, kind), (to_no, from_no, kind + RELATION_BACK))
             self.edges.insert(
                 [
