@@ -287,6 +287,34 @@ def test_what_is_written_singly_is_linked_while_many_wait_for_their_vectors(hx, 
     assert graph_of(hx) == rebuilt(hx)
 
 
+def test_what_is_written_singly_is_linked_before_the_rest_of_many(hx, many):
+    hx._services.search.job.run()
+    hx._services._step(lambda: False)
+    single = hx.remember("The release needs a signed tag.", path="p/1")
+    hx._services._step(lambda: False)
+
+    assert hx.honeycomb.neighbors(single.id)
+    assert waiting_for_links(hx)
+    hx.embed_pending()
+    assert graph_of(hx) == rebuilt(hx)
+
+
+def test_few_memories_are_linked_together_in_their_order(hx, told, monkeypatch):
+    linked: list[list[int]] = []
+    link = LinkJob._link
+
+    def noted(job, numbers, index):
+        linked.append(list(numbers))
+        return link(job, numbers, index)
+
+    monkeypatch.setattr(LinkJob, "_link", noted)
+    hx.remember("The release needs a signed tag, too.", path="p/10")
+    hx.tag(told[1].id, add=["zephyr"])
+    hx.embed_pending()
+
+    assert [2, 11] == linked[0]
+
+
 def test_an_old_memory_that_changes_is_linked_anew_while_many_wait_for_their_vectors(hx, told, tmp_path):
     hx.ingest(chat(tmp_path, 150))
     assert ["shared-words"] != relations(hx, told[1], told[5])

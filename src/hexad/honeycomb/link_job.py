@@ -270,13 +270,13 @@ class LinkJob:
             self._stores.tasks.release(LINK, numbers, owner=self._owner)
 
     def _claim(self, limit: int, *, more_vectors: bool) -> list[int]:
-        """Take the few that came since many were taken, else those of the lowest numbers."""
+        """Take those of the lowest numbers; of more than are taken at once first the few that came last, singly."""
         tasks, only = self._stores.tasks, None
         newest = tasks.newest(LINK, after=self._many_until, limit=BATCH_MEMORIES)
-        if newest:
-            self._many_until = newest[0]
-        if 0 < len(newest) < BATCH_MEMORIES:
-            only = newest[-limit:]
+        self._many_until = max(newest, default=self._many_until)
+        many_wait = more_vectors or len(tasks.newest(LINK, after=0, limit=limit + 1)) > limit
+        if many_wait and 0 < len(newest) < BATCH_MEMORIES:
+            only = newest
         elif more_vectors:
             only = tasks.ahead_of(LINK, EMBED, limit=limit)
         # Nobody else is at it: a task that somebody claimed is from one that was stopped.
