@@ -79,19 +79,18 @@ def operation(name: str, path: Path, doing: str) -> Iterator[None]:
 def ensure_dir(path: Path, *, mode: int = PRIVATE_DIR_MODE, for_data: bool = False) -> None:
     """Create the directory and its missing parents with `mode`; each new entry is synced.
 
-    With `for_data`, for what is acknowledged in it, so is that of a directory that somebody else has just made: as long
-    as nothing is in it, its maker may not have come to that.
+    With `for_data`, for what is acknowledged in it, so is that of a directory that somebody else has just made, it or
+    the one that it is made in: as long as nothing is in it, its maker may not have come to that.
     """
-    if path.is_dir():
-        if for_data:
-            with operation("open", path, "look into"), os.scandir(path) as entries:
-                is_new = next(entries, None) is None
-            if is_new:
-                sync_dir(path.parent)
-        return
-    missing = [path]
-    while not missing[-1].parent.exists():
+    missing = [] if path.is_dir() else [path]
+    while missing and not missing[-1].parent.exists():
         missing.append(missing[-1].parent)
+    if for_data:
+        there = missing[-1].parent if missing else path
+        with operation("open", there, "look into"), os.scandir(there) as entries:
+            is_new = next(entries, None) is None
+        if is_new:
+            sync_dir(there.parent)
     for directory in reversed(missing):
         with operation("mkdir", directory, "create the directory"):
             directory.mkdir(mode=mode, exist_ok=True)

@@ -65,6 +65,23 @@ def test_an_empty_directory_of_somebody_else_is_synced_before_data_comes_into_it
     assert ["open", "fsync_dir", "open"] == operations
 
 
+def test_an_empty_directory_of_somebody_else_is_synced_before_one_for_data_is_made_in_it(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a").mkdir()
+    synced: list[Path] = []
+    previous = files.set_hook(
+        lambda operation, path: synced.append(path) if operation == "fsync_dir" else None
+    )
+    try:
+        files.ensure_dir(tmp_path / "a" / "b", for_data=True)
+        files.ensure_dir(tmp_path / "a" / "c", for_data=True)  # whoever made "b" has synced "a"
+    finally:
+        files.set_hook(previous)
+
+    assert [tmp_path, tmp_path / "a", tmp_path / "a"] == synced
+
+
 def test_a_mode_is_kept_whatever_the_umask(tmp_path: Path) -> None:
     previous = os.umask(0o077)
     try:
