@@ -60,8 +60,8 @@ INNER_ORDERS = {
         "scoring", "values", "tables", "adjacency", "entry_points", "statistics", "prefetch", "walker", "circuit_breaker", "link_job", "api", "service", "component",
     ),
     "code_graph": (
-        "facts", "values", "questions", "python_code", "syntax_code", "imports", "languages", "resolver", "slices", "history", "tables", "indexer",
-        "queries", "api", "service", "component",
+        "facts", "values", "questions", "python_code", "imports", "syntax_imports", "syntax_code", "languages", "resolver", "slices", "history", "tables",
+        "indexer", "queries", "api", "service", "component",
     ),
     "providers": ("spending", "http_requests", "embedders", "generators", "rerankers", "budgets"),
     "memory": (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import hexad
 from hexad import Hexad
 from hexad.code_graph import languages
+from hexad.code_graph.syntax_code import read_syntax
 from hexad.ingest.sources.formats import syntax
 
 NEEDS = pytest.mark.skipif(not syntax.is_readable("typescript"), reason="the extra `code` is not installed")
@@ -323,6 +325,59 @@ def test_what_a_module_inside_of_a_file_gives_on_is_followed(tmp_path):
         assert {"tests/total.rs:total", "tests/all.rs:all"} == callers(hx, "Cart.total")
 
 
+MOVED = {
+    "Cargo.toml": RUST["Cargo.toml"],
+    "src/lib.rs": '#[cfg_attr(unix, path = "sys/unix.rs")]\n#[cfg_attr(windows, path = "sys/windows.rs")]\nmod sys;\n\n// as others know it\n#[path = "store_v2.rs"]\npub mod store;\n\nmod outer {\n    #[path = "deep.rs"]\n    mod inner;\n}\n\npub fn limit() -> u32 {\n    1\n}\n\npub fn start() {\n    sys::open();\n}\n',
+    "src/sys/unix.rs": "mod socket;\n\npub fn open() -> u32 {\n    super::limit()\n}\n",
+    "src/sys/windows.rs": "pub fn open() -> u32 {\n    0\n}\n",
+    "src/sys/socket.rs": "pub fn bind() -> u32 {\n    super::open()\n}\n",
+    "src/store_v2.rs": "pub fn save() {}\n",
+    "src/outer/deep.rs": "pub fn sink() {}\n",
+    "src/user.rs": "use crate::store;\n\npub fn keep() {\n    store::save();\n    crate::store::save();\n}\n",
+}
+
+
+@NEEDS
+@pytest.mark.row("A043", "A044")
+def test_a_module_of_rust_is_in_the_file_that_its_attribute_names(tmp_path):
+    with indexed(tmp_path, MOVED) as hx:
+        files = {"src/sys/unix.rs", "src/sys/windows.rs", "src/store_v2.rs", "src/outer/deep.rs"}
+        assert files == imports(hx, "src/lib.rs")
+        assert {"src/lib.rs:start", "src/sys/socket.rs:bind"} == callers(hx, "src/sys/unix.rs::open")
+        assert {"src/sys/unix.rs:open"} == callers(hx, "limit")
+        assert {"src/user.rs:keep"} == callers(hx, "save")
+        assert {"src/sys/socket.rs", "src/lib.rs"} == imports(hx, "src/sys/unix.rs")
+
+
+@NEEDS
+@pytest.mark.row("A045")
+def test_a_module_of_rust_that_is_moved_by_an_attribute_is_followed(tmp_path):
+    before = MOVED["src/lib.rs"].replace('#[path = "store_v2.rs"]\n', "")
+    with indexed(tmp_path, {**MOVED, "src/lib.rs": before}) as hx:
+        assert set() == callers(hx, "save")
+        (tmp_path / "src/lib.rs").write_text(MOVED["src/lib.rs"])
+        hx.graph.index()
+        assert {"src/user.rs:keep"} == callers(hx, "save")
+
+
+@NEEDS
+@pytest.mark.row("A044")
+def test_a_constant_of_an_enum_of_java_with_a_body_is_a_class_of_its_own(tmp_path):
+    files = {
+        "org/shop/Op.java": "package org.shop;\n\npublic enum Op implements Step {\n    PLUS {\n        @Override\n        public int apply(int a) {\n            return this.twice(a) + add(a) + skip();\n        }\n\n        private int add(int a) {\n            return a;\n        }\n    },\n    MINUS;\n\n    public int apply(int a) {\n        return a;\n    }\n\n    int twice(int a) {\n        return 2 * a;\n    }\n}\n",
+        "org/shop/Step.java": "package org.shop;\n\npublic interface Step {\n    default int skip() {\n        return 0;\n    }\n}\n",
+        "org/shop/Run.java": "package org.shop;\n\nclass Run {\n    int all() {\n        return Op.PLUS.apply(1) + Op.MINUS.twice(2);\n    }\n}\n",
+    }
+    with indexed(tmp_path, files) as hx:
+        plus, run = "org/shop/Op.java:Op.PLUS.apply", "org/shop/Run.java:Run.all"
+        assert {run} == callers(hx, "Op.PLUS.apply")
+        assert {plus, run} == callers(hx, "Op.twice")
+        assert {plus} == callers(hx, "Op.PLUS.add")
+        assert {plus} == callers(hx, "Step.skip")
+        (defined,) = hx.graph.query("definition", "Op.PLUS.apply").hits
+        assert ("method", 5, 8) == (defined.node.kind, defined.node.line, defined.node.end_line)
+
+
 @NEEDS
 @pytest.mark.row("A043", "A044")
 def test_crates_are_called_by_paths_without_a_use_and_by_the_names_that_manifests_give_them(tmp_path):
@@ -343,6 +398,54 @@ def test_crates_are_called_by_paths_without_a_use_and_by_the_names_that_manifest
         assert {"app/src/lib.rs:run", "app/tests/all.rs:all"} == callers(hx, "open")
         assert {"app/src/bin/tool.rs:main"} == callers(hx, "run")
         assert {"core/src/cart.rs:open", "app/src/bin/tool.rs:main"} == callers(hx, "Cart.new")
+
+
+SOUND = {
+    "java": "class X { int f() { return 1; } }\n",
+    "typescript": "function f(a: number) { return 1; }\n",
+    "rust": "fn f(a: u8) -> u8 { 1 }\n",
+    "c": "int f(int a) { return 1; }\n",
+}
+DEEP = {
+    "members": ("java", "class A { int x = a", ".f", "", ";}"),
+    "calls": ("java", "class A { int x = a", ".f()", "", ";}"),
+    "sums": ("java", "class A { int x = 1", "+a", "", ";}"),
+    "comments": ("java", "", "//a\n", "", "class A { }"),
+    "classes": ("java", "", "class A{", "}", ""),
+    "classes in functions": ("java", "class A{ void f(){", "new A(){void g(){Object x=", "1;}};", "}}"),
+    "functions": ("typescript", "", "function g(){", "}", ""),
+    "modules": ("rust", "", "mod a{ use super::b; ", "}", ""),
+    "lists": ("rust", "use a::", "{b::", "}", ";"),
+    "attributes": ("rust", "", "#[a]\n", "", "mod b;"),
+    "branches": ("c", "", '#if A\n#include "a.h"\n', "#endif\n", ""),
+}
+
+
+@NEEDS
+@pytest.mark.parametrize("name", DEEP)
+def test_what_is_deep_in_one_another_takes_time_that_grows_with_the_text(name):
+    language, before, opened, closed, after = DEEP[name]
+    sound = SOUND[language] * (2_100 // len(SOUND[language]) + 1)  # what begins like this is taken for code
+
+    def seconds(times: int) -> float:
+        text = f"{sound}{before}{opened * times}{closed * times}{after}\n"
+        shortest = 1e9
+        for _ in range(3):
+            started = time.thread_time()
+            read_syntax(text, language)
+            syntax.syntax_definitions(text, language)
+            shortest = min(shortest, time.thread_time() - started)
+        return shortest
+
+    short = max(1_000, 12_000 // len(opened))
+    assert seconds(8 * short) < max(20 * seconds(short), 0.05)
+
+
+@NEEDS
+def test_an_import_of_rust_in_a_thousand_lists_is_read_as_far_as_it_can_be():
+    lists = "use std::io;\nuse a::" + "{b::" * 3_000 + "c" + "}" * 3_000 + ";\n"
+    facts = read_syntax(SOUND["rust"] * 100 + lists, "rust")
+    assert {"std"} == {imported.module for imported in facts.imports}
 
 
 @NEEDS

@@ -15,6 +15,7 @@ from hexad.code_graph.facts import FileFacts
 from hexad.code_graph.history import common_changes
 from hexad.code_graph.imports.manifests import MANIFEST, is_manifest
 from hexad.code_graph.imports.root import RootImports
+from hexad.code_graph.imports.rust import moved_modules
 from hexad.code_graph.imports.target import DefinedName
 from hexad.code_graph.languages import code_language, languages, manifest_names, patterns, read_code
 from hexad.code_graph.resolver import Found, ModuleView, Resolution, Resolver
@@ -413,6 +414,8 @@ class _IndexRun:
             self._affected.update(self._tables.leading_to([row.no]))
         if file.facts.language == MANIFEST and (before is None or _surface(before) != _surface(file.facts)):
             self._affected.update({each.no: path for path, each in self._files.items()})
+        if moved_modules(file.facts) != ({} if before is None else moved_modules(before)):
+            self._affected.update({row.no: path for path, row in self._files.items() if path.endswith(".rs")})
         file_no = self._tables.put_file(self.root_no, file, at=at)
         self._files[file.path] = FileRow(
             file_no, file.path, file.mark, file.fingerprint, file.memory_no, file.memory_mark, file.bytes
@@ -438,7 +441,13 @@ class _IndexRun:
             self._affected.update(self._tables.missing_any(self.root_no, self._names))
             paths = {row.no: path for path, row in self._files.items()}
             wanted = sorted(no for no in {*self._affected, *self._changed} if no in paths)
-            resolver = Resolver(self._view, RootImports(self._files, self._facts_of, self._definitions))
+            rules = RootImports(
+                self._files,
+                self._facts_of,
+                self._definitions,
+                moving=lambda: self._tables.moving_modules(self.root_no),
+            )
+            resolver = Resolver(self._view, rules)
             for start in range(0, len(wanted), BATCH_FILES):
                 with self._tables.db.transaction():
                     for file_no in wanted[start : start + BATCH_FILES]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -26,6 +27,9 @@ _DEFAULT: Final = "default"
 """What a file of JavaScript exports without a name of its own."""
 _SHARED: Final = frozenset({"go", "java", "c", "cpp"})
 """Languages whose files use names of others without an import of them."""
+
+
+_PATH_SIGNS: Final = re.compile(r"[./=]")
 
 
 class NameMeaning(NamedTuple):
@@ -136,7 +140,7 @@ class Resolver:
                 if target.outside:
                     line, count = resolution.outside.get(target.outside, (imported.line, 0))
                     resolution.outside[target.outside] = (line, count + 1)
-                parts = [*imported.module.replace("/", ".").split("."), imported.name]
+                parts = [*_PATH_SIGNS.split(imported.module), imported.name]
                 resolution.missing += [
                     Missing("", part, imported.line, 1, True) for part in parts if part and part != "*"
                 ]

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from hexad.code_graph.facts import SELF, SUPER, UNKNOWN, FileFacts, ImportFact, SymbolFact, UseFact
+from hexad.code_graph.syntax_imports import DEEPEST, IMPORTS, from_top, go_package, text_of
 from hexad.ingest.sources.formats.syntax import (
     CONTAINERS,
     DefinitionNode,
+    Parents,
     definition_nodes,
     matches,
     name_in,
@@ -82,15 +84,11 @@ _EVERYWHERE: Final = frozenset(
     " Unlock Add Done Wait Printf Println Errorf Fatalf Run Helper Fatal Sprintf".split()
 )
 """Names that values of the languages and their libraries have: a call of one on an unknown value says nothing."""
-_BRANCHES: Final = frozenset(
-    {"preproc_if", "preproc_ifdef", "preproc_elif", "preproc_elifdef", "preproc_else"}
-)
 _OWN_MODULES: Final = frozenset({"crate", "super", "self"})
 _PATH_JOINTS: Final = re.compile(r"[./]")
 _PRIMITIVE: Final = re.compile(r"[iuf]\d+|[iu]size|str|char|bool")
 """Types of Rust that are called like modules."""
 _SIGNATURE_LONGEST: Final = 300
-_DEEPEST: Final = 40
 
 
 @dataclass(slots=True)
@@ -125,14 +123,14 @@ def read_syntax(text: str, language: str) -> FileFacts:
     if tree is None:
         return FileFacts(language=language, lines=lines, problem="it does not parse")
     family = "cpp" if "cpp" in tree.grammar.queries else language
-    reader = _SyntaxReader(family)
+    reader = _SyntaxReader(family, tree.data, Parents(tree.root))
     reader.read(definition_nodes(tree), [captures for _, captures in matches(tree, "uses")])
     return reader.facts(language, lines, tree.problem)
 
 
 class _SyntaxReader:
-    def __init__(self, language: str) -> None:
-        self._language = language
+    def __init__(self, language: str, data: bytes, parents: Parents) -> None:
+        self._language, self._data, self._parents = language, data, parents
         self._symbols: dict[str, SymbolFact] = {}
         self._imports: dict[ImportFact, None] = {}
         self._uses: dict[tuple[str, str, str], list[int]] = {}
@@ -172,11 +170,11 @@ class _SyntaxReader:
         unused = _Ranges()
         for captures in found:
             for node in captures.get("import", ()):
-                self._imports.update(dict.fromkeys(_IMPORTS[self._language](node)))
+                self._imports.update(dict.fromkeys(IMPORTS[self._language](node, self._parents)))
                 if node.type not in ("export_statement", "call_expression", "identifier"):
                     unused.add(node)
             for node in captures.get("package", ()):
-                self._package = _text(node)
+                self._package = text_of(node)
                 unused.add(node)
             self._names_at.update(node.start_byte for node in captures.get("key", ()))
         self._bind()
@@ -203,21 +201,29 @@ class _SyntaxReader:
     def _define_all(self, definitions: Sequence[DefinitionNode]) -> dict[int, tuple[Node, str, str]]:
         """Return the scopes that the definitions open: node, qualified name, the class that it is or is a method of."""
         places: dict[int, tuple[Node, str, str]] = {}
-        open_scopes: list[tuple[int, str, str, str]] = [(1 << 62, "", "", "")]
+        open_scopes: list[tuple[int, str, str]] = [(1 << 62, "", "")]
         for each in definitions:
             self._note_name(each.name_node)
             self._defined_at.add(each.name_node.start_byte)
             while each.node.start_byte >= open_scopes[-1][0]:
                 open_scopes.pop()
-            _, outer, outer_kind, outer_owner = open_scopes[-1]
+            if len(open_scopes) > DEEPEST:
+                continue
+            _, outer, outer_owner = open_scopes[-1]
             owner = name_in(each.owner) if each.owner is not None else ""
             qualified = ".".join(filter(None, (outer, owner, each.name)))
-            kind = each.kind
+            kind, value = each.kind, ""
             if kind in CONTAINERS and kind != "namespace":
                 owner = qualified
                 self._bases.setdefault(qualified, [])
+            elif each.node.type == "enum_constant":
+                if each.node.child_by_field_name("body") is None:
+                    value = f"{outer}()"
+                else:  # a class of its own that extends the enum
+                    owner = qualified
+                    self._bases[qualified] = [outer]
             elif kind in ("function", "method"):
-                is_inside = outer_kind in CONTAINERS and outer_kind != "namespace"
+                is_inside = outer != "" and outer == outer_owner
                 if owner or is_inside or ("." in each.name and kind == "function"):
                     kind, owner = "method", qualified.rpartition(".")[0]
                     self._bases.setdefault(owner, [])
@@ -231,11 +237,12 @@ class _SyntaxReader:
                     kind,
                     each.node.start_point.row + 1,
                     each.node.end_point.row + (each.node.end_point.column > 0),
-                    each.name if kind == "constant" else _signature(each.node),
+                    each.name if kind == "constant" else _signature(each.node, self._data),
+                    value,
                 )
             if each.node.id not in places:
                 places[each.node.id] = (each.node, qualified, owner)
-                open_scopes.append((each.node.end_byte, qualified, each.kind, owner))
+                open_scopes.append((each.node.end_byte, qualified, owner))
         return places
 
     def _enter(self, node: Node, qualified: str, owner: str) -> None:
@@ -244,7 +251,7 @@ class _SyntaxReader:
         if self._language == "go" and (receiver := node.child_by_field_name("receiver")) is not None:
             for parameter in receiver.named_children:
                 if (name := parameter.child_by_field_name("name")) is not None:
-                    scope.types[_text(name)] = SELF + owner
+                    scope.types[text_of(name)] = SELF + owner
         self._stack.append(scope)
         if symbol is not None and symbol.kind in ("function", "method") and not symbol.returns:
             function = next(filter(None, map(node.child_by_field_name, ("value", "right"))), node)
@@ -262,7 +269,7 @@ class _SyntaxReader:
         self._known = {symbol.partition(".")[0] for symbol in self._symbols}
         for imported in self._imports:
             if self._language == "go":
-                name = imported.alias or _go_package(imported.module)
+                name = imported.alias or go_package(imported.module)
                 self._packages[name] = imported
             elif imported.name != "*":
                 self._known.add(imported.alias or imported.name or imported.module.rpartition("/")[2])
@@ -314,7 +321,7 @@ class _SyntaxReader:
             node = node.named_child(0) if is_reference else node.child_by_field_name("declarator")
 
     def _value(self, captures: dict[str, list[Node]]) -> str | None:
-        if "type" in captures and _text(captures["type"][0]) not in ("var", "auto"):
+        if "type" in captures and text_of(captures["type"][0]) not in ("var", "auto"):
             return self._instance(captures["type"][0])
         return self._chain(captures["value"][0]) if "value" in captures else None
 
@@ -324,10 +331,10 @@ class _SyntaxReader:
             self._count(chain, "calls", node)
 
     def _mention(self, node: Node, _: dict[str, list[Node]]) -> None:
-        if node.start_byte in self._names_at or _text(node) in ("var", "_"):
+        if node.start_byte in self._names_at or text_of(node) in ("var", "_"):
             return
         whole = node
-        parent = whole.parent
+        parent = self._parents.of(whole)
         while parent is not None and (parent.type in _MEMBERS or parent.type in _APPLIED):
             heads = _MEMBERS[parent.type][0] if parent.type in _MEMBERS else ("name", "function", "type")
             if parent.type in _APPLIED and parent.named_child(0) != whole:
@@ -336,7 +343,7 @@ class _SyntaxReader:
                 parent.child_by_field_name(head) == whole for head in heads
             ):
                 return  # a member of what was looked at already
-            whole, parent = parent, parent.parent
+            whole, parent = parent, self._parents.of(parent)
         if parent is None or parent.type in ("import_specifier", "export_specifier", "labeled_statement"):
             return
         if parent.type in _CALLS and parent.child_by_field_name(_CALLS[parent.type]) == whole:
@@ -373,7 +380,7 @@ class _SyntaxReader:
 
     def _chain(self, node: Node | None, depth: int = 0) -> str | None:
         """Return how an expression is named, None where it has no name."""
-        if node is None or depth > _DEEPEST:
+        if node is None or depth > DEEPEST:
             return None
         kind = node.type
         if kind in _MEMBERS:
@@ -404,7 +411,7 @@ class _SyntaxReader:
                 )
             inner = node.child_by_field_name("function") or node.child_by_field_name("name")
             return self._chain(inner, depth + 1)
-        return self._named(_text(node)) if kind in _NAMES and node.end_byte > node.start_byte else None
+        return self._named(text_of(node)) if kind in _NAMES and node.end_byte > node.start_byte else None
 
     def _of_member(self, head: Node | None, last: Node | None, depth: int) -> str | None:
         if last is None or last.end_byte == last.start_byte:  # the second stands for what is missing
@@ -418,10 +425,10 @@ class _SyntaxReader:
         ):
             name = name_in(last)
         else:
-            name = _text(last).lstrip("#")
+            name = text_of(last).lstrip("#")
         if head is None:
             return self._named(name)
-        value = _text(head) if head.type == "namespace_identifier" else self._chain(head, depth + 1)
+        value = text_of(head) if head.type == "namespace_identifier" else self._chain(head, depth + 1)
         if head.type == "method_invocation" and value is not None and value[0] != UNKNOWN:
             value += "()"
         if value is not None and value in self._packages and value not in self._stack[-1].types:
@@ -433,7 +440,7 @@ class _SyntaxReader:
             if set(module.split("/")) <= _OWN_MODULES:  # nothing of it was read as seen from the top yet
                 if name in _OWN_MODULES:
                     return f"{value}.{name}"
-                module = _from_top(last, module)
+                module = from_top(last, module, self._parents)
             self._imports.setdefault(ImportFact(module, name, f"{module}/{name}", last.start_point.row + 1))
             return f"{module}/{name}" if self._is_type(name, last) else f"{module}.{name}"
         return f"{value or UNKNOWN}.{name}"
@@ -443,7 +450,8 @@ class _SyntaxReader:
         head = _PATH_JOINTS.split(value, maxsplit=1)[0]
         if head in _OWN_MODULES:
             return True
-        is_written_so = last.parent is not None and last.parent.type.startswith("scoped_")
+        around = self._parents.of(last)
+        is_written_so = around is not None and around.type.startswith("scoped_")
         return (
             is_written_so
             and head[:1].islower()
@@ -451,10 +459,10 @@ class _SyntaxReader:
             and not _PRIMITIVE.fullmatch(head)
         )
 
-    @staticmethod
-    def _is_type(name: str, last: Node) -> bool:
+    def _is_type(self, name: str, last: Node) -> bool:
         """Whether a path of Rust ends here, or goes on with what a type has."""
-        outer = last.parent.parent if last.parent is not None else None
+        around = self._parents.of(last)
+        outer = self._parents.of(around) if around is not None else None
         return name[:1].isupper() or outer is None or outer.type not in _MEMBERS
 
     def _named(self, name: str) -> str | None:
@@ -528,15 +536,11 @@ _ROLES: Final[Mapping[str, Callable[[_SyntaxReader, Node, dict[str, list[Node]]]
 }
 
 
-def _text(node: Node | None) -> str:
-    return "" if node is None else (node.text or b"").decode("utf-8", "replace")
-
-
-def _signature(node: Node) -> str:
+def _signature(node: Node, data: bytes) -> str:
     """Return what stands before a definition's body; what parameters are by default is left out."""
     if node.type in ("preproc_function_def", "macro_definition", "type_alias_declaration", "type_item"):
-        return _short(_text(node).partition("\n")[0].partition("=")[0].partition("{")[0])
-    data, start = node.text or b"", node.start_byte
+        return _short(text_of(node).partition("\n")[0].partition("=")[0].partition("{")[0])
+    start = node.start_byte
     function = next(filter(None, map(node.child_by_field_name, ("value", "right"))), node)
     body = function.child_by_field_name("body") or node.child_by_field_name("type")
     is_type = node.type in ("type_spec", "type_alias")
@@ -549,9 +553,9 @@ def _signature(node: Node) -> str:
     shown, at = b"", start
     for first, last in cuts:
         if at <= first and last <= end:
-            shown += data[at - start : first - start] + "…".encode()
+            shown += data[at:first] + "…".encode()
             at = last
-    shown += data[at - start : end - start]
+    shown += data[at:end]
     return _short(shown.decode("utf-8", "replace").rstrip("{ \n\t;").removesuffix("=>").rstrip("= \n\t"))
 
 
@@ -570,201 +574,3 @@ def _defaults(node: Node) -> Iterator[tuple[int, int]]:
 def _short(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _SIGNATURE_LONGEST else line[: _SIGNATURE_LONGEST - 1] + "…"
-
-
-# Imports, as each language writes them ----------------------------------------------------------------------------
-
-
-def _string(node: Node | None) -> str:
-    return _text(node).strip("\"'`<>")
-
-
-def _script_imports(node: Node) -> Iterator[ImportFact]:
-    if node.type == "identifier":  # module.exports = NAME
-        yield ImportFact("", _text(node), "default", node.start_point.row + 1)
-    elif node.type == "call_expression":
-        yield from _required(node)
-    elif node.type == "export_statement" and (default := _exported_default(node)):
-        yield ImportFact("", default, "default", node.start_point.row + 1)
-    else:
-        yield from _script_clauses(node)
-
-
-def _required(node: Node) -> Iterator[ImportFact]:
-    """Give what `require(…)` and `import(…)` bind where they are assigned."""
-    line = node.start_point.row + 1
-    arguments = node.child_by_field_name("arguments")
-    module = _string(arguments.named_child(0) if arguments is not None else None)
-    declared = node.parent
-    while declared is not None and declared.type in ("await_expression", "member_expression"):
-        declared = declared.parent
-    name = declared.child_by_field_name("name") if declared is not None else None
-    if name is not None and name.type == "identifier":
-        yield ImportFact(module, "", _text(name), line)
-    elif name is not None and name.type == "object_pattern":
-        for each in name.named_children:
-            key, value = each.child_by_field_name("key"), each.child_by_field_name("value")
-            yield ImportFact(module, _text(key or each), _text(value or each), line)
-    else:
-        yield ImportFact(module, "", "", line)
-
-
-def _exported_default(node: Node) -> str:
-    """Return the name of what a file exports as a whole, empty where it exports nothing so, or what has no name."""
-    if not any(child.type == "default" for child in node.children):
-        return ""
-    default = node.child_by_field_name("declaration") or node.child_by_field_name("value")
-    if default is None or default.type == "identifier":
-        return _text(default)
-    return _text(default.child_by_field_name("name"))
-
-
-def _script_clauses(node: Node) -> Iterator[ImportFact]:
-    line, source = node.start_point.row + 1, node.child_by_field_name("source")
-    module = _string(source)
-    clauses = [child for child in node.named_children if child.type.endswith(("clause", "_export"))]
-    if not clauses and source is not None:
-        yield ImportFact(module, "*" if node.type == "export_statement" else "", "", line)
-    for clause in clauses:
-        if clause.type == "import_require_clause":
-            inner = _string(clause.child_by_field_name("source"))
-            yield ImportFact(inner, "", _text(clause.named_child(0)), line)
-        elif clause.type == "namespace_export":
-            yield ImportFact(module, "", _text(clause.named_child(0)), line)
-        elif clause.type == "export_clause":
-            yield from _specifiers(clause, module, line)
-        else:
-            yield from _imported_names(clause, module, line)
-
-
-def _imported_names(clause: Node, module: str, line: int) -> Iterator[ImportFact]:
-    for part in clause.named_children:
-        if part.type == "identifier":
-            yield ImportFact(module, "default", _text(part), line)
-        elif part.type == "namespace_import":
-            yield ImportFact(module, "", _text(part.named_child(0)), line)
-        else:
-            yield from _specifiers(part, module, line)
-
-
-def _specifiers(node: Node, module: str, line: int) -> Iterator[ImportFact]:
-    for each in node.named_children:
-        parts = [_string(child) for child in each.named_children] or ["default"]
-        name = each.child_by_field_name("name")
-        yield ImportFact(module, _string(name) if name is not None else "default", parts[-1], line)
-
-
-def _go_imports(node: Node) -> Iterator[ImportFact]:
-    name = node.child_by_field_name("name")
-    yield ImportFact(_string(node.child_by_field_name("path")), "", _text(name), node.start_point.row + 1)
-
-
-def _go_package(path: str) -> str:
-    """Return how a package is called in the code, by its path: without a version and what says that it is of Go."""
-    parts = path.split("/")
-    last = parts[-2] if len(parts) > 1 and parts[-1][:1] == "v" and parts[-1][1:].isdigit() else parts[-1]
-    return last.partition(".")[0].removeprefix("go-").removesuffix("-go").replace("-", "_")
-
-
-def _rust_imports(node: Node) -> Iterator[ImportFact]:
-    for imported in _rust_uses(node):
-        yield imported._replace(module=_from_top(node, imported.module))
-
-
-def _from_top(node: Node, path: str) -> str:
-    """Return a path as it would be written at the top of its file: `super` leads out of `mod tests { … }` first."""
-    inner: list[str] = []
-    above = node.parent
-    while above is not None:
-        if above.type == "mod_item" and above.child_by_field_name("body") is not None:
-            inner.insert(0, _text(above.child_by_field_name("name")))
-        above = above.parent
-    parts = path.split("/")
-    if not inner or parts[0] not in ("self", "super"):
-        return path
-    ups = next((at for at, part in enumerate(parts) if part != "super"), len(parts))
-    left = inner[: max(len(inner) - ups, 0)]
-    head = ["super"] * (ups - len(inner)) if ups > len(inner) else ["self", *left]
-    return "/".join([*head, *parts[max(ups, 1) if parts[0] == "self" else ups :]])
-
-
-def _rust_uses(node: Node, before: str = "") -> Iterator[ImportFact]:
-    line = node.start_point.row + 1
-    if node.parent is not None and node.parent.type == "mod_item":
-        yield ImportFact("self", _text(node), _text(node), line)
-    elif node.type in ("scoped_use_list", "use_list"):
-        inside = _joined(before, node.child_by_field_name("path"))
-        items = node.child_by_field_name("list") or node
-        for each in items.named_children:
-            yield from _rust_uses(each, inside)
-    elif node.type == "use_as_clause":
-        path = _joined(before, node.child_by_field_name("path"))
-        module, _, name = path.rpartition("/")
-        yield ImportFact(module, name, _text(node.child_by_field_name("alias")), line)
-    elif node.type == "use_wildcard":
-        yield ImportFact(
-            _joined(before, node.named_child(0) if node.named_child_count else None), "*", "", line
-        )
-    elif node.type == "self" and before:
-        module, _, name = before.rpartition("/")
-        yield ImportFact(module, name, name, line)
-    elif node.type in ("scoped_identifier", "identifier", "crate", "super"):
-        module, _, name = _joined(before, node).rpartition("/")
-        yield ImportFact(module, name, name, line)
-
-
-def _joined(before: str, node: Node | None) -> str:
-    return "/".join(filter(None, (before, _text(node).replace(" ", "").replace("::", "/").strip("/"))))
-
-
-def _java_imports(node: Node) -> Iterator[ImportFact]:
-    name, line = _text(node.named_child(0)), node.start_point.row + 1
-    if any(child.type == "asterisk" for child in node.children):
-        yield ImportFact(name, "*", "", line)
-    else:
-        module, _, last = name.rpartition(".")
-        yield ImportFact(module, last, last, line)
-
-
-def _c_imports(node: Node) -> Iterator[ImportFact]:
-    if node.type in ("string_literal", "system_lib_string"):
-        kind = "<" if node.type == "system_lib_string" else ""
-        yield ImportFact(
-            kind + _string(node), "", "", node.start_point.row + 1, is_conditional=_is_conditional(node)
-        )
-
-
-def _is_conditional(node: Node) -> bool:
-    """Whether something of C stands between `#if` and `#endif`, of what guards a file from a second include apart."""
-    above = node.parent
-    while above is not None:
-        if above.type in _BRANCHES and not _is_guard(above):
-            return True
-        above = above.parent
-    return False
-
-
-def _is_guard(branch: Node) -> bool:
-    """Whether a branch is `#ifndef NAME` or `#if !defined(NAME)` and first defines that name."""
-    asked = branch.child_by_field_name("name") or branch.child_by_field_name("condition")
-    first = next(
-        (each for each in branch.named_children if each not in (asked,) and each.type != "comment"), None
-    )
-    if asked is None or first is None or first.type != "preproc_def":
-        return False
-    written = "".join(_text(asked).split())
-    is_negated = branch.children[0].type == "#ifndef" or written.startswith("!defined")
-    return is_negated and written.removeprefix("!defined").strip("()") == _text(
-        first.child_by_field_name("name")
-    )
-
-
-_IMPORTS: Final[Mapping[str, Callable[[Node], Iterator[ImportFact]]]] = {
-    "javascript": _script_imports,
-    "typescript": _script_imports,
-    "go": _go_imports,
-    "rust": _rust_imports,
-    "java": _java_imports,
-    "c": _c_imports,
-    "cpp": _c_imports,
-}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
 from typing import Final
 
@@ -13,7 +13,7 @@ from hexad.code_graph.imports.go import GoPackages
 from hexad.code_graph.imports.java import JavaPackages
 from hexad.code_graph.imports.manifests import is_manifest
 from hexad.code_graph.imports.python import PythonFiles
-from hexad.code_graph.imports.rust import RustModules
+from hexad.code_graph.imports.rust import RustModules, moved_modules
 from hexad.code_graph.imports.scripts import ScriptModules
 from hexad.code_graph.imports.target import DefinedName, Definitions, ImportRules, ImportTarget
 
@@ -24,9 +24,16 @@ class RootImports:
     """What imports mean in all the languages of one root; `facts_of` gives what a file says."""
 
     def __init__(
-        self, paths: Collection[str], facts_of: Callable[[str], FileFacts | None], definitions: Definitions
+        self,
+        paths: Collection[str],
+        facts_of: Callable[[str], FileFacts | None],
+        definitions: Definitions,
+        *,
+        moving: Callable[[], Collection[str]],
     ) -> None:
+        """`moving` gives the files that say of modules of Rust in which files they are."""
         self._paths, self._facts_of, self._definitions = paths, facts_of, definitions
+        self._moving = moving
 
     def target(self, path: str, module: str, name: str) -> ImportTarget:
         """Return what an import in the file `path` leads to."""
@@ -67,13 +74,17 @@ class RootImports:
     def _others(self) -> dict[str, ImportRules]:
         return {
             "go": GoPackages(self._paths, self._manifests, self._definitions),
-            "rs": RustModules(self._paths, self._manifests, self._definitions),
+            "rs": RustModules(self._paths, self._manifests, self._definitions, moving=self._moved_modules),
             "java": JavaPackages(self._paths, self._package_of),
         }
 
     def _includes_of(self, path: str) -> Iterable[str]:
         facts = self._facts_of(path)
         return () if facts is None else [imported.module for imported in facts.imports]
+
+    def _moved_modules(self) -> Mapping[str, Mapping[str, str]]:
+        facts = {path: self._facts_of(path) for path in self._moving()}
+        return {path: moved_modules(of) for path, of in facts.items() if of is not None}
 
     def _package_of(self, path: str) -> str:
         facts = self._facts_of(path)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from posixpath import dirname, join
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property
+from posixpath import dirname, join, normpath
 from typing import Final
 
 from hexad.code_graph.facts import FileFacts
@@ -11,19 +12,34 @@ from hexad.code_graph.imports.target import DefinedName, Definitions, ImportTarg
 
 _SURE: Final = 0.8
 """A method whose type has the name, in the same crate."""
+MOVED: Final = "="
+"""Stands in the import of a module that an attribute moves to a file: first, and behind the modules around it."""
 _ROOTS: Final = ("src/lib.rs", "src/main.rs", "lib.rs", "main.rs")
 _OWN_ROOTS: Final = frozenset({"bin", "tests", "examples", "benches"})
 """Folders whose files are crates of their own."""
 
 
+def moved_modules(facts: FileFacts) -> Mapping[str, str]:
+    """Return the modules of Rust that a file says are in files of other names: where, and the name."""
+    return {each.module: each.alias for each in facts.imports if each.module.startswith(MOVED)}
+
+
 class RustModules:
-    """The modules of Rust under one root, by its `Cargo.toml` files."""
+    """The modules of Rust under one root, by its `Cargo.toml` files.
+
+    `moving` gives the files that say of modules in which files they are, with what `moved_modules` returns of each.
+    """
 
     def __init__(
-        self, paths: Collection[str], manifests: Mapping[str, FileFacts], definitions: Definitions
+        self,
+        paths: Collection[str],
+        manifests: Mapping[str, FileFacts],
+        definitions: Definitions,
+        *,
+        moving: Callable[[], Mapping[str, Mapping[str, str]]],
     ) -> None:
         self._paths = {path for path in paths if path.endswith(".rs")}
-        self._definitions = definitions
+        self._definitions, self._moving = definitions, moving
         self._crates = {
             dirname(path): facts
             for path, facts in manifests.items()
@@ -38,6 +54,8 @@ class RustModules:
 
     def target(self, path: str, module: str, name: str) -> ImportTarget:
         """Return what `use module::name` leads to; the parts of `module` have slashes between them."""
+        if module.startswith(MOVED):
+            return ImportTarget(self._moved_to(path, module))
         parts = module.split("/") if module else [name]
         name = name if module else ""
         head, rest = parts[0], parts[1:]
@@ -81,7 +99,31 @@ class RustModules:
             at, names = inner, names[1:]
         return ImportTarget(at, ".".join(names))
 
+    @cached_property
+    def _moved(self) -> Mapping[str, Mapping[str, str]]:
+        """Of each file, its modules in files of other names: the name and the file."""
+        moved: dict[str, dict[str, str]] = {}
+        for path, modules in self._moving().items():
+            for written, name in modules.items():
+                if (file := self._moved_to(path, written)) is not None:
+                    moved.setdefault(path, {}).setdefault(name, file)
+        return moved
+
+    @cached_property
+    def _declared_by(self) -> Mapping[str, str]:
+        """Of each file that a module was moved to, the one that says so."""
+        return {file: path for path, modules in self._moved.items() for file in modules.values()}
+
+    def _moved_to(self, path: str, written: str) -> str | None:
+        """Return the file that an attribute names, seen from the file's folder; inside of modules, from theirs."""
+        _, inner, file = written.split(MOVED, 2)
+        folder = join(self._own_folder(path), inner) if inner else dirname(path)
+        place = normpath(join(folder, file))
+        return place if place in self._paths else None
+
     def _child(self, path: str, name: str) -> str | None:
+        if (moved := self._moved.get(path, {}).get(name)) is not None:
+            return moved
         folder = self._folder(path)
         for place in (f"{name}.rs", f"{name}/mod.rs"):
             if (file := join(folder, place)) in self._paths:
@@ -89,12 +131,18 @@ class RustModules:
         return None
 
     def _folder(self, path: str) -> str:
-        """Return the folder in which the modules of a file are."""
+        """Return the folder in which the modules of a file are: beside one that an attribute names."""
+        return dirname(path) if path in self._declared_by else self._own_folder(path)
+
+    @staticmethod
+    def _own_folder(path: str) -> str:
         folder, _, name = path.rpartition("/")
         is_top = name in ("mod.rs", "lib.rs", "main.rs") or folder.rpartition("/")[2] in _OWN_ROOTS
         return folder if is_top else join(folder, name.removesuffix(".rs"))
 
     def _parent(self, path: str) -> str | None:
+        if (declaring := self._declared_by.get(path)) is not None:
+            return declaring
         folder, _, name = path.rpartition("/")
         if name == "mod.rs":
             folder = dirname(folder)
@@ -106,7 +154,8 @@ class RustModules:
         ):
             if place in self._paths and place != path:
                 return place
-        return None
+        # Modules of a file that an attribute names are beside it; of several, those of the one that is named first.
+        return next((file for file in self._declared_by if dirname(file) == folder), None)
 
     def _crate_of(self, path: str) -> str | None:
         folder = dirname(path)

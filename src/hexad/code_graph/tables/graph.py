@@ -269,6 +269,15 @@ class CodeGraphTables:
         )
         return [(path, qualified, signature) for path, qualified, signature in rows]
 
+    def moving_modules(self, root_no: int) -> list[str]:
+        """Return the files of Rust that say of a module in which file it is, some others perhaps."""
+        rows = self.db.query(
+            "SELECT n.qualified FROM code_nodes n JOIN code_files c ON c.file_no = n.no"
+            " WHERE n.root_no = ? AND n.node_type = 'file' AND n.kind = 'rust' AND instr(c.facts, '[\"=')",
+            (root_no,),
+        )
+        return [path for (path,) in rows]
+
     # Edges --------------------------------------------------------------------------------------------------------
 
     def node_numbers(self, file_no: int) -> dict[str, int]:

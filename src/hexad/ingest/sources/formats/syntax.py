@@ -87,6 +87,7 @@ class SyntaxTree:
     """A text's tree, and the grammar that it is of. Rows count from 0, columns are bytes of UTF-8."""
 
     root: Node
+    data: bytes
     grammar: Grammar
     problem: str
     """Why not all of it could be read, and empty where it could."""
@@ -114,12 +115,15 @@ def syntax_tree(text: str, language: str) -> SyntaxTree | None:
         if root.child_count > len(data) // _STATEMENT_BYTES + 1:
             continue
         if not root.has_error:
-            return SyntaxTree(root, grammar, "")
+            return SyntaxTree(root, data, grammar, "")
         pieces, extent = _broken(root)
         if pieces > _PIECES_MOST:
             continue
         if best is None or extent < fewest:
-            best, fewest = SyntaxTree(root, grammar, f"line {_broken_row(root) + 1} does not parse"), extent
+            best, fewest = (
+                SyntaxTree(root, data, grammar, f"line {_broken_row(root) + 1} does not parse"),
+                extent,
+            )
     return best
 
 
@@ -175,6 +179,57 @@ def matches(tree: SyntaxTree, kind: str = "") -> Iterator[tuple[int, dict[str, l
     from tree_sitter import QueryCursor
 
     yield from QueryCursor(_query(tree.grammar, kind)).matches(tree.root)
+
+
+class Siblings:
+    """The nodes of what each node stands in: one that is asked for the one before it counts from the first."""
+
+    def __init__(self) -> None:
+        self._of: dict[int, tuple[list[Node], dict[int, int]]] = {}
+
+    def before(self, node: Node, parent: Node | None) -> list[Node]:
+        """Return what stands before a node and may be part of it, and the node before that, in their order."""
+        if parent is None:
+            return []
+        if parent.id not in self._of:
+            children = parent.children
+            self._of[parent.id] = children, {child.id: at for at, child in enumerate(children)}
+        children, places = self._of[parent.id]
+        at = places.get(node.id, 0)
+        first = at
+        while first and children[first - 1].type in _BEFORE:
+            first -= 1
+        return children[max(first - 1, 0) : at]
+
+
+class Parents:
+    """The parents of all named nodes of a tree: a node that is asked for its own walks down to itself from the root."""
+
+    def __init__(self, root: Node) -> None:
+        self._parents: dict[int, Node] = {}
+        self._siblings = Siblings()
+        waiting = [root]
+        while waiting:
+            node = waiting.pop()
+            for child in node.named_children:
+                self._parents[child.id] = node
+                if child.named_child_count:
+                    waiting.append(child)
+
+    def of(self, node: Node) -> Node | None:
+        """Return what a named node stands in; None for the root."""
+        return self._parents.get(node.id)
+
+    def before(self, node: Node) -> list[Node]:
+        """Return what stands before a named node and may be part of it, and the node before that, in their order."""
+        return self._siblings.before(node, self.of(node))
+
+    def around(self, node: Node) -> Iterator[Node]:
+        """Give what a named node stands in, the innermost first."""
+        above = self.of(node)
+        while above is not None:
+            yield above
+            above = self.of(above)
 
 
 def _broken(root: Node) -> tuple[int, int]:
@@ -279,10 +334,10 @@ def syntax_definitions(text: str, language: str) -> list[Definition] | None:
     tree = syntax_tree(text, language)
     if tree is None:
         return None
-    return _sections(definition_nodes(tree), text.count("\n") + 1, NESTING_LIMIT)
+    return _sections(definition_nodes(tree), text.count("\n") + 1, NESTING_LIMIT, Siblings())
 
 
-def _sections(nodes: Sequence[DefinitionNode], end: int, level: int) -> list[Definition]:
+def _sections(nodes: Sequence[DefinitionNode], end: int, level: int, siblings: Siblings) -> list[Definition]:
     sections: list[Definition] = []
     at = 0
     while at < len(nodes):
@@ -291,31 +346,32 @@ def _sections(nodes: Sequence[DefinitionNode], end: int, level: int) -> list[Def
         while following < len(nodes) and nodes[following].node.start_byte < outer.node.end_byte:
             following += 1
         holds = level > 0 and (outer.kind in CONTAINERS or outer.kind == "constant")
-        children = _sections(nodes[at + 1 : following], end, level - 1) if holds else []
+        children = _sections(nodes[at + 1 : following], end, level - 1, siblings) if holds else []
         at = following
         if (outer.kind == "constant" and not children) or outer.is_declared:
             continue
         name = outer.name if outer.owner is None else f"{name_in(outer.owner)}.{outer.name}"
         stop = min(outer.node.end_point.row + (outer.node.end_point.column > 0), end)
         sections.append(
-            Definition(name=name, start=_first_row(outer.node), end=stop, children=tuple(children))
+            Definition(name=name, start=_first_row(outer.node, siblings), end=stop, children=tuple(children))
         )
     return sections
 
 
-def _first_row(node: Node) -> int:
+def _first_row(node: Node, siblings: Siblings) -> int:
     """Return the row in which a definition begins, with the comments and attributes directly above it."""
     while (parent := node.parent) is not None and (
         parent.type in _WHOLE or (parent.type in _AROUND and parent.start_point.row == node.start_point.row)
     ):
         node = parent
-    row, before = node.start_point.row, node.prev_sibling
-    while before is not None and before.type in _BEFORE:
-        last = before.end_point.row - (before.end_point.column == 0)
-        above = before.prev_sibling
+    row, before = node.start_point.row, siblings.before(node, parent)
+    while before and before[-1].type in _BEFORE:
+        each = before.pop()
+        last = each.end_point.row - (each.end_point.column == 0)
+        above = before[-1] if before else None
         if last < row - 1 or (
-            above is not None and above.end_point.row == before.start_point.row and above.end_point.column > 0
+            above is not None and above.end_point.row == each.start_point.row and above.end_point.column > 0
         ):
             break
-        row, before = before.start_point.row, above
+        row = each.start_point.row
     return row
