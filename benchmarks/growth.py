@@ -47,7 +47,7 @@ _REASONS: Final = {
     "spaces.write_file": "writes every memory",
     "spaces.read_file": "reads every memory of the file, and stores all of it in one transaction or nothing",
     "recall": "scores all vectors of the store",
-    "recall, one kind": "holds all matches of a dozen full-text questions against their memories, and scores the vectors of the kind",
+    "recall, one kind": "asks the full text a dozen questions, of which each ranks all of its matches, and scores the vectors of the kind",
     "context": "asks what `recall` asks",
     "tag": _WORDS,
     "forget, archive": _WORDS,

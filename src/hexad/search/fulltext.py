@@ -47,6 +47,8 @@ _FREQUENCY_DIGITS: Final = 6
 COUNTS_KEPT: Final = 10_000
 PARTS_KEPT: Final = 16
 """Filters whose passing chunks are remembered."""
+_CHUNKS_PER_ROW: Final = 20
+"""To join a match with its memory takes as long as to list so many chunks of the whole index."""
 _MERGED_PAGES: Final = 400
 _MERGES_LIMIT: Final = 100_000
 _TOKENIZER: Final = ("unicode61", "remove_diacritics", "2")
@@ -130,7 +132,7 @@ class FullText:
         self._db = db
         self._changes = ChangeReader(db)
         self._counted: tuple[int, dict[str, int]] = (-1, {})
-        self._parts: tuple[tuple[int, int], dict[Filters, IndexPart]] = ((-1, -1), {})
+        self._parts: tuple[tuple[int, int], dict[tuple[Filters, bool], IndexPart]] = ((-1, -1), {})
 
     def add(self, chunks: Sequence[IndexedChunk]) -> None:
         """Index chunks in the caller's transaction."""
@@ -254,6 +256,13 @@ class FullText:
                 " ORDER BY f.score, f.rowid"
             )
             params: tuple[SQLValue, ...] = (match, limit)
+        elif (part := self._worthwhile_part(match, filters)) is not None:
+            # The mask is looked at before bm25 is computed, and without a call of Python for each match.
+            sql = (
+                f"SELECT rowid, -{score} AS score FROM chunk_fts WHERE chunk_fts MATCH ?"
+                " AND substr(?, rowid + 1, 1) = x'01' ORDER BY score DESC, rowid LIMIT ?"
+            )
+            return self.locate(self._db.query(sql, (match, part.mask, limit)))
         else:
             where, values = filter_sql(filters)
             sql = (
@@ -266,14 +275,32 @@ class FullText:
         # Many rows are on the way to every answer.
         return list(map(TextMatch._make, self._db.query(sql, params)))
 
+    def _worthwhile_part(self, match: str, filters: Filters) -> IndexPart | None:
+        """Return the chunks of memories that pass the filters, where that costs less than to look at all that match."""
+        if (part := self._known_parts().get((filters, False))) is not None:
+            return part
+        few = self.count() // _CHUNKS_PER_ROW
+        rows = self._db.query("SELECT 1 FROM chunk_fts WHERE chunk_fts MATCH ? LIMIT ?", (match, few + 1))
+        return self._of_part(filters, lengths=False) if len(rows) > few else None
+
     def part(self, filters: Filters) -> IndexPart:
         """Return which chunks are of memories that pass the filters; worked out once for each state of the index."""
+        return self._of_part(filters, lengths=filters.roles is not None)
+
+    def _known_parts(self) -> dict[tuple[Filters, bool], IndexPart]:
         change = (self._changes.current("memories"), self._changes.current("fulltext"))
-        known_change, known = self._parts
-        if change != known_change or len(known) >= PARTS_KEPT:
+        known_at, known = self._parts
+        if change != known_at:
             known = {}
             self._parts = (change, known)
-        if filters not in known:
+        return known
+
+    def _of_part(self, filters: Filters, *, lengths: bool) -> IndexPart:
+        known = self._known_parts()
+        if len(known) >= PARTS_KEPT:
+            known.clear()
+        key = (filters, lengths)
+        if key not in known:
             where, values = filter_sql(filters)
             row = self._db.query_one(
                 "SELECT group_concat(c.no) FROM chunks c JOIN memories m ON m.no = c.memory_no"
@@ -281,8 +308,9 @@ class FullText:
                 (*values, "active"),
             )
             numbers = [int(no) for no in row[0].split(",")] if row and row[0] else []
-            known[filters] = IndexPart.of(numbers, None if filters.roles is None else self._lengths(numbers))
-        return known[filters]
+            part = known[key] = IndexPart.of(numbers, self._lengths(numbers) if lengths else None)
+            return part
+        return known[key]
 
     def _lengths(self, numbers: Sequence[int]) -> PartLengths:
         everywhere = {
