@@ -57,7 +57,7 @@ INNER_ORDERS = {
         "service", "component",
     ),
     "honeycomb": (
-        "scoring", "values", "tables", "adjacency", "entry_points", "statistics", "prefetch", "walker", "circuit_breaker", "link_job", "api", "service", "component",
+        "scoring", "values", "tables", "adjacency", "entry_points", "statistics", "prefetch", "walker", "circuit_breaker", "nearest", "link_job", "api", "service", "component",
     ),
     "code_graph": (
         "facts", "values", "questions", "python_code", "imports", "syntax_imports", "syntax_code", "languages", "resolver", "slices", "history", "tables",

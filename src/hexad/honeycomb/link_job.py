@@ -15,17 +15,17 @@ the order of the numbers, so that each is derived once: what an earlier one chan
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from math import nextafter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from hexad.core.blas_threads import one_thread
 from hexad.core.clock import Clock
 from hexad.database.codec import to_micros
 from hexad.database.leases import Lease
 from hexad.database.task_queue import LINK
+from hexad.honeycomb.nearest import NearestMemories, nearest_earlier, reached_by
 from hexad.honeycomb.scoring import combined_relevance, temporal_decay
 from hexad.honeycomb.tables.edges import EdgeRow, NewEdge
 from hexad.honeycomb.tables.link_evidence import (
@@ -39,8 +39,7 @@ from hexad.honeycomb.tables.nodes import nodes_of
 from hexad.honeycomb.values import BY_WORD, NEXT, PREVIOUS, RELATION_BACK, SIMILAR, HoneycombRules
 from hexad.memory.store import Stores
 from hexad.search.indexer import EMBED
-from hexad.search.vectors.arithmetic import VectorSegment
-from hexad.search.vectors.index import EXACT_LIMIT, VectorIndex
+from hexad.search.vectors.index import VectorIndex
 from hexad.search.vectors.quantization import cosine_of
 from hexad.search.vectors.table import Vectors
 from hexad.spaces.bundles.orderings.entity_map import entity_tokens
@@ -49,104 +48,6 @@ from hexad.text.search_terms import STOP_WORDS
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-
-_BLUR: Final = 1e-5
-"""By how much products in float32 may be off; vectors have length 1 at most."""
-_MORE: Final = 4
-_ROWS: Final = 4  # that a search looks at, for each memory that is asked for
-_WANTED_MOST: Final = EXACT_LIMIT // _ROWS
-_BLOCK: Final = 8_192
-
-
-class NearestMemories(NamedTuple):
-    """The nearest memories, the nearest first, and the product with the last one; None where there were too few."""
-
-    numbers: list[int]
-    reach: float | None
-
-
-def nearest_memories(
-    index: VectorIndex, row: NDArray[np.float32], *, count: int, allowed: NDArray[np.bool_]
-) -> NearestMemories:
-    """Return the `count` memories among the allowed that are nearest to a vector; of equals the lower numbers."""
-    import numpy as np
-
-    length = float(np.linalg.norm(row))
-    if not length or not allowed.any():
-        return NearestMemories([], None)
-    query = (row / length).astype(np.float32)
-    limit = 2 * count
-    while True:
-        answer = index.search(query, limit=limit, allowed=allowed)
-        cosines = sorted((nearest[0] for nearest in answer.best.values()), reverse=True)
-        if len(cosines) > count and cosines[-1] < cosines[count - 1] - 2 * _BLUR:
-            break
-        if answer.vectors <= _ROWS * limit or limit > _WANTED_MOST:
-            break
-        limit *= _MORE  # so many are alike that some are left out that are as near as the last
-    last = cosines[:count][-1] if cosines else 0.0
-    close = [number for number, nearest in answer.best.items() if nearest[0] >= last - 2 * _BLUR]
-    products = _products(index.segments(), np.array(sorted(close), dtype=np.int64), row)
-    ranked = sorted(products, key=lambda number: (-products[number], number))[:count]
-    return NearestMemories(ranked, products[ranked[-1]] if len(ranked) == count else None)
-
-
-def reached_by(index: VectorIndex, no: int, floors: NDArray[np.float32]) -> set[int]:
-    """Return the memories whose vector has a product with one of memory `no` that reaches their floor.
-
-    `floors` has one number for each memory; infinity keeps one out. Those within a rounding error of it are returned.
-    """
-    import numpy as np
-
-    segments = index.segments()
-    own = _rows(segments, np.array([no], dtype=np.int64))
-    if not own:
-        return set()
-    queries = np.concatenate([segment.matrix[rows] for segment, rows in own]).astype(np.float32)
-    numbers: set[int] = set()
-    with one_thread():
-        for segment in segments:
-            inside = segment.alive & (segment.memory_no < len(floors))
-            asked_rows = np.flatnonzero(inside & (floors[np.where(inside, segment.memory_no, 0)] < np.inf))
-            for start in range(0, len(asked_rows), _BLOCK):
-                rows = asked_rows[start : start + _BLOCK]
-                most = (segment.matrix[rows].astype(np.float32, copy=False) @ queries.T).max(axis=1)
-                near = rows[most >= floors[segment.memory_no[rows]] - _BLUR]
-                numbers |= _by_their_own(segment, near)
-    return numbers
-
-
-def _by_their_own(segment: VectorSegment, rows: NDArray[np.int64]) -> set[int]:
-    """Return the memories of those rows that are a memory's own vector: of its beginning, or of its only chunk."""
-    import numpy as np
-
-    every = segment.rows_of(np.unique(segment.memory_no[rows]))
-    order = every[np.lexsort((segment.chunk_no[every], segment.memory_no[every]))]
-    _, first = np.unique(segment.memory_no[order], return_index=True)
-    own = np.intersect1d(order[first], rows)
-    return set(segment.memory_no[own].tolist())
-
-
-def _products(
-    segments: list[VectorSegment], numbers: NDArray[np.int64], row: NDArray[np.float32]
-) -> dict[int, float]:
-    """Return each memory's largest product with a vector, summed up alike wherever its row is."""
-    import numpy as np
-
-    exact = row.astype(np.float64)
-    products: dict[int, float] = {}
-    for segment, rows in _rows(segments, numbers):
-        sums = (segment.matrix[rows].astype(np.float64) * exact).sum(axis=1)
-        for number, product in zip(segment.memory_no[rows].tolist(), sums.tolist(), strict=True):
-            products[number] = max(products.get(number, product), product)
-    return products
-
-
-def _rows(
-    segments: list[VectorSegment], numbers: NDArray[np.int64]
-) -> list[tuple[VectorSegment, NDArray[np.int64]]]:
-    return [(segment, rows) for segment in segments if len(rows := segment.rows_of(numbers))]
 
 
 BATCH_MEMORIES: Final = 64
@@ -175,6 +76,10 @@ class _Bond:
     relations: list[Relation] = field(default_factory=list)
 
 
+_Bonds = Mapping[int, dict[int, _Bond]]
+"""By memory and other memory."""
+
+
 @dataclass(slots=True)
 class _Batch:
     """What is known of the memories that are linked together, and what is to be written of them."""
@@ -188,6 +93,11 @@ class _Batch:
     edges: dict[int, list[NewEdge]] = field(default_factory=dict)  # by the later of the two
     linked: dict[int, LinkState] = field(default_factory=dict)
     later: dict[int, set[int]] = field(default_factory=dict)  # by memory: who is to be looked at again
+
+    def may_connect(self, no: int, other: int) -> bool:
+        """Whether another memory comes before one of the batch, and is active in the same space."""
+        allowed = self.allowed[self.facts[no].space_no]
+        return other < min(no, len(allowed)) and bool(allowed[other])
 
 
 class LinkJob:
@@ -291,8 +201,7 @@ class LinkJob:
             rows=Vectors(self._stores.db).of_memories(facts),
             tokens={no: _words(fact) for no, fact in facts.items()},
         )
-        for no in facts:
-            self._derive(batch, no, index)
+        self._derive(batch, index)
         self._look_ahead(batch, index)
         return self._write(batch)
 
@@ -318,97 +227,112 @@ class LinkJob:
             self._links.queue_again(again - done)
         return len(ready)
 
-    # What connects one memory with earlier ones -----------------------------------------------------------------
+    # What connects memories with earlier ones --------------------------------------------------------------------
 
-    def _derive(self, batch: _Batch, no: int, index: VectorIndex) -> None:
-        """Add the links of one memory with earlier ones to the batch."""
-        fact = batch.facts[no]
-        allowed = self._allowed(batch, fact.space_no)[:no]
-        nearest = nearest_memories(index, batch.rows[no], count=NEAREST, allowed=allowed)
-        bonds = {other: _Bond() for other in nearest.numbers}
-        self._bond_neighbours(fact, bonds, allowed)
-        self._bond_relations(fact, bonds)
-        self._bond_shared_words(batch, fact, bonds, allowed)
-        self._connect(batch, fact, bonds)
-        tokens = batch.tokens[no]
-        batch.linked[no] = LinkState(
-            no=no, mark=fact.mark_now(tokens), reach=nearest.reach, space_no=fact.space_no, tokens=tokens
-        )
+    def _derive(self, batch: _Batch, index: VectorIndex) -> None:
+        """Add the links of the memories with earlier ones to the batch."""
+        nearest = self._nearest(batch, index)
+        bonds = {no: {other: _Bond() for other in nearest[no].numbers} for no in batch.facts}
+        self._bond_neighbours(batch, bonds)
+        self._bond_relations(batch, bonds)
+        self._bond_shared_words(batch, bonds)
+        self._connect(batch, bonds)
+        for no, fact in batch.facts.items():
+            tokens = batch.tokens[no]
+            batch.linked[no] = LinkState(
+                no=no,
+                mark=fact.mark_now(tokens),
+                reach=nearest[no].reach,
+                space_no=fact.space_no,
+                tokens=tokens,
+            )
 
-    def _allowed(self, batch: _Batch, space_no: int) -> NDArray[np.bool_]:
+    def _nearest(self, batch: _Batch, index: VectorIndex) -> dict[int, NearestMemories]:
+        rows_by_space: dict[int, dict[int, NDArray[np.float32]]] = {}
+        for no, fact in batch.facts.items():
+            rows_by_space.setdefault(fact.space_no, {})[no] = batch.rows[no]
+        nearest: dict[int, NearestMemories] = {}
+        for space_no, rows in rows_by_space.items():
+            batch.allowed[space_no] = allowed = self._allowed(space_no)
+            nearest |= nearest_earlier(index, rows, count=NEAREST, allowed=allowed)
+        return nearest
+
+    def _allowed(self, space_no: int) -> NDArray[np.bool_]:
         import numpy as np
 
-        allowed = batch.allowed.get(space_no)
-        if allowed is None:
-            listed = self._links.active_of_space(space_no)
-            numbers = np.fromstring(listed or "0", dtype=np.int64, sep=",")  # no memory has the number 0
-            allowed = np.zeros(int(numbers.max()) + 1, dtype=np.bool_)
-            allowed[numbers] = True
-            allowed[0] = False
-            batch.allowed[space_no] = allowed
+        listed = self._links.active_of_space(space_no)
+        numbers = np.fromstring(listed or "0", dtype=np.int64, sep=",")  # no memory has the number 0
+        allowed = np.zeros(int(numbers.max()) + 1, dtype=np.bool_)
+        allowed[numbers] = True
+        allowed[0] = False
         return allowed
 
-    def _bond_neighbours(
-        self, fact: LinkEvidence, bonds: dict[int, _Bond], allowed: NDArray[np.bool_]
-    ) -> None:
-        for earlier, later in self._links.neighbours_of([fact]):
-            other = later if earlier == fact.no else earlier
-            if other < len(allowed) and allowed[other]:
-                bonds.setdefault(other, _Bond()).order = 1 if earlier == fact.no else -1
+    def _bond_neighbours(self, batch: _Batch, bonds: _Bonds) -> None:
+        for no, other, comes_after in self._links.neighbours_of(batch.facts.values()):
+            if batch.may_connect(no, other):
+                bonds[no].setdefault(other, _Bond()).order = 1 if comes_after else -1
 
-    def _bond_relations(self, fact: LinkEvidence, bonds: dict[int, _Bond]) -> None:
-        for relation in self._links.relations([fact.no]):
-            other = relation.to_no if relation.from_no == fact.no else relation.from_no
-            if other < fact.no:
-                bonds.setdefault(other, _Bond()).relations.append(relation)
+    def _bond_relations(self, batch: _Batch, bonds: _Bonds) -> None:
+        for relation in self._links.relations(batch.facts):
+            earlier, later = sorted((relation.from_no, relation.to_no))
+            if later in bonds:
+                bonds[later].setdefault(earlier, _Bond()).relations.append(relation)
 
-    def _bond_shared_words(
-        self, batch: _Batch, fact: LinkEvidence, bonds: dict[int, _Bond], allowed: NDArray[np.bool_]
-    ) -> None:
-        shares: dict[int, float] = {}
-        for token in sorted(batch.tokens[fact.no]):
-            # What is written of those of the batch is what was true before.
-            most = SHARING_MOST + len(batch.numbers)
-            known = self._links.sharing(fact.space_no, token, before=fact.no, most=most)
-            named = set(known) - set(batch.numbers)
-            named |= {
-                no
-                for no, tokens in batch.tokens.items()
-                if no < fact.no and token in tokens and batch.facts[no].space_no == fact.space_no
-            }
-            if len(named) >= SHARING_MOST:
-                continue
-            for other in named:
-                if other < len(allowed) and allowed[other]:
-                    shares[other] = shares.get(other, 0.0) + 1 / (len(named) + 1)
-        strongest = sorted(shares.items(), key=lambda item: (-item[1], item[0]))[:BY_WORDS]
-        for other, share in strongest:
-            if share >= BY_WORDS_LEAST:
-                bonds.setdefault(other, _Bond()).words = min(share, 1.0)
+    def _bond_shared_words(self, batch: _Batch, bonds: _Bonds) -> None:
+        in_batch: dict[tuple[int, str], list[int]] = {}
+        for no, fact in batch.facts.items():
+            for token in batch.tokens[no]:
+                in_batch.setdefault((fact.space_no, token), []).append(no)
+        # What is written of those of the batch is what was true before.
+        most = SHARING_MOST + len(batch.numbers)
+        known = self._links.sharing(in_batch, before=max(batch.facts, default=0), most=most)
+        before = {word: set(numbers).difference(batch.numbers) for word, numbers in known.items()}
+        for no, fact in batch.facts.items():
+            shares: dict[int, float] = {}
+            for token in sorted(batch.tokens[no]):
+                word = fact.space_no, token
+                named = {other for other in (*before[word], *in_batch[word]) if other < no}
+                if len(named) >= SHARING_MOST:
+                    continue
+                for other in named:
+                    if batch.may_connect(no, other):
+                        shares[other] = shares.get(other, 0.0) + 1 / (len(named) + 1)
+            strongest = sorted(shares.items(), key=lambda item: (-item[1], item[0]))[:BY_WORDS]
+            for other, share in strongest:
+                if share >= BY_WORDS_LEAST:
+                    bonds[no].setdefault(other, _Bond()).words = min(share, 1.0)
 
-    def _connect(self, batch: _Batch, fact: LinkEvidence, bonds: Mapping[int, _Bond]) -> None:
-        batch.rows.update(Vectors(self._stores.db).of_memories([no for no in bonds if no not in batch.rows]))
-        times = self._links.times(bonds)
-        edges = batch.edges.setdefault(fact.no, [])
-        for other in sorted(bonds):
-            if other not in batch.rows or other not in times:
-                continue  # not active, or it has no vector yet: it is looked at again when it has
-            bond, (happened_at, created_at) = bonds[other], times[other]
-            cosine = cosine_of(batch.rows[fact.no], batch.rows[other])
-            gap = timedelta(microseconds=abs(fact.happened_at - happened_at))
-            score = self._score(cosine, gap, bond)
-            at = max([fact.created_at, created_at, *(relation.created_at for relation in bond.relations)])
-            for ends, way in (((fact.no, other), 1), ((other, fact.no), -1)):
-                edges.append(
-                    NewEdge(
-                        from_id=ends[0],
-                        to_id=ends[1],
-                        score=score,
-                        relation=_relation(bond, ends[0], way, cosine=cosine),
-                        is_auto=True,
-                        at=at,
-                    )
-                )
+    def _connect(self, batch: _Batch, bonds: _Bonds) -> None:
+        others = {other for bonds_of_memory in bonds.values() for other in bonds_of_memory}
+        batch.rows.update(Vectors(self._stores.db).of_memories(others.difference(batch.rows)))
+        times = self._links.times(others)
+        for no, bonds_of_memory in bonds.items():
+            known = [other for other in sorted(bonds_of_memory) if other in batch.rows and other in times]
+            # Who is left out is not active, or has no vector yet: it is looked at again when it has.
+            batch.edges[no] = [
+                edge
+                for other in known
+                for edge in self._edges(batch, batch.facts[no], other, bonds_of_memory[other], times[other])
+            ]
+
+    def _edges(
+        self, batch: _Batch, fact: LinkEvidence, other: int, bond: _Bond, times: tuple[int, int]
+    ) -> Iterator[NewEdge]:
+        """Give the edges of two memories, one in each direction."""
+        happened_at, created_at = times
+        cosine = cosine_of(batch.rows[fact.no], batch.rows[other])
+        gap = timedelta(microseconds=abs(fact.happened_at - happened_at))
+        score = self._score(cosine, gap, bond)
+        at = max([fact.created_at, created_at, *(relation.created_at for relation in bond.relations)])
+        for ends, way in (((fact.no, other), 1), ((other, fact.no), -1)):
+            yield NewEdge(
+                from_id=ends[0],
+                to_id=ends[1],
+                score=score,
+                relation=_relation(bond, ends[0], way, cosine=cosine),
+                is_auto=True,
+                at=at,
+            )
 
     def _score(self, cosine: float, gap: timedelta, bond: _Bond) -> float:
         """Return how strong a connection is: likeness and nearness in time, and what else speaks for it.
@@ -439,15 +363,14 @@ class LinkJob:
             return  # nearly always: memories are linked in the order of their numbers
         numbers = np.array([entry[0] for entry in reaches], dtype=np.int64)
         spaces = np.array([entry[1] for entry in reaches], dtype=np.int64)
-        values = np.array([-np.inf if entry[2] is None else entry[2] for entry in reaches], dtype=np.float32)
+        floors = np.array([-np.inf if entry[2] is None else entry[2] for entry in reaches], dtype=np.float32)
         for no in changed:
-            fact = batch.facts[no]
-            batch.later[no] = self._links.later_with([fact], batch.tokens)
-            is_asked = (numbers > no) & (spaces == fact.space_no)
-            if is_asked.any():
-                floors = np.full(int(numbers[is_asked].max()) + 1, np.inf, dtype=np.float32)
-                floors[numbers[is_asked]] = values[is_asked]
-                batch.later[no] |= reached_by(index, no, floors)
+            batch.later[no] = self._links.later_with([batch.facts[no]], batch.tokens)
+        for space_no in {batch.facts[no].space_no for no in changed}:
+            inside = spaces == space_no
+            own = [no for no in changed if batch.facts[no].space_no == space_no]
+            for no, reached in reached_by(index, own, numbers[inside], floors[inside]).items():
+                batch.later[no] |= reached
 
 
 def _is(edge: EdgeRow, new_edge: NewEdge) -> bool:

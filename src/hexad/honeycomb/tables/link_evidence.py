@@ -130,21 +130,21 @@ class HoneycombLinks:
         )
         return {no: (happened, made) for no, happened, made in rows}
 
-    def neighbours_of(self, facts: Iterable[LinkEvidence]) -> list[tuple[int, int]]:
-        """Return pairs `(earlier, later)` of turns, and of parts of one document, that follow each other."""
+    def neighbours_of(self, facts: Iterable[LinkEvidence]) -> list[tuple[int, int, int]]:
+        """Return `(memory, neighbour, whether that comes after it)` of turns, and of parts of one document."""
         known = list(facts)
         return [*self._neighbouring_turns([fact.no for fact in known]), *self._neighbouring_parts(known)]
 
-    def _neighbouring_turns(self, numbers: Collection[int]) -> list[tuple[int, int]]:
+    def _neighbouring_turns(self, numbers: Collection[int]) -> list[tuple[int, int, int]]:
         rows = self._db.query(
             "SELECT t.memory_no, o.memory_no, o.position > t.position FROM json_each(?) j"
             " JOIN turns t ON t.memory_no = j.value JOIN turns o ON o.session_no = t.session_no"
             " AND o.position IN (t.position - 1, t.position + 1)",
             (json.dumps(sorted(numbers)),),
         )
-        return [_ordered(*row) for row in rows]
+        return rows
 
-    def _neighbouring_parts(self, facts: Iterable[LinkEvidence]) -> list[tuple[int, int]]:
+    def _neighbouring_parts(self, facts: Iterable[LinkEvidence]) -> list[tuple[int, int, int]]:
         neighbours = [
             (fact.no, neighbour, after)
             for fact in facts
@@ -158,7 +158,7 @@ class HoneycombLinks:
             " JOIN memories o ON o.source_no = m.source_no AND o.source_id = j.value ->> 1",
             (json.dumps(neighbours),),
         )
-        return [_ordered(*row) for row in rows]
+        return rows
 
     def relations(self, numbers: Collection[int]) -> list[Relation]:
         """Return the relations that begin or end at these memories, by their ends and kinds.
@@ -174,14 +174,18 @@ class HoneycombLinks:
         )
         return [Relation._make(row) for row in rows]
 
-    def sharing(self, space_no: int, token: str, *, before: int, most: int) -> list[int]:
-        """Return up to `most` memories of lower numbers of a space that a word names, by number."""
+    def sharing(
+        self, words: Collection[tuple[int, str]], *, before: int, most: int
+    ) -> dict[tuple[int, str], list[int]]:
+        """Return for each `(space, word)` up to `most` memories of lower numbers that it names there, by number."""
+        listed = list(words)
         rows = self._db.query(
-            "SELECT node_id FROM honeycomb_entities WHERE space_no = ? AND token = ? AND node_id < ?"
-            " ORDER BY node_id LIMIT ?",
-            (space_no, token, before, most),
+            "SELECT j.key, (SELECT json_group_array(node_id) FROM (SELECT node_id FROM honeycomb_entities"
+            " WHERE space_no = j.value ->> 0 AND token = j.value ->> 1 AND node_id < ?2 ORDER BY node_id LIMIT ?3))"
+            " FROM json_each(?1) j",
+            (json.dumps(listed), before, most),
         )
-        return [row[0] for row in rows]
+        return {listed[place]: json.loads(numbers) for place, numbers in rows}
 
     def reaches_after(self, no: int) -> list[tuple[int, int, float | None]]:
         """Return number, space and reach of linked memories of higher numbers, by number."""
@@ -201,8 +205,7 @@ class HoneycombLinks:
         """
         numbers = self._later(fact.no for fact in facts)
         for fact in facts:
-            for pair in self.neighbours_of([fact]):
-                numbers |= {other for other in pair if other > fact.no}
+            numbers |= {other for _, other, _ in self.neighbours_of([fact]) if other > fact.no}
             numbers |= self._naming_later(fact.no, {(fact.space_no, word) for word in words[fact.no]})
         return numbers
 
@@ -223,8 +226,9 @@ class HoneycombLinks:
         """Return the later memories for which it makes a difference that words name this one, or do no more."""
         rows = self._db.query("SELECT space_no, token FROM honeycomb_entities WHERE node_id = ?", (no,))
         numbers: set[int] = set()
-        for space_no, token in {*words, *rows}:
-            if len(self.sharing(space_no, token, before=no, most=SHARING_MOST)) < SHARING_MOST:
+        before = self.sharing({*words, *rows}, before=no, most=SHARING_MOST)
+        for (space_no, token), earlier in before.items():
+            if len(earlier) < SHARING_MOST:
                 later = self._db.query(
                     "SELECT node_id FROM honeycomb_entities WHERE space_no = ? AND token = ? AND node_id > ?"
                     " ORDER BY node_id LIMIT ?",
@@ -320,10 +324,6 @@ def _queue(con: Connection, numbers: Collection[int]) -> None:
 def _values(metadata: object) -> tuple[str, ...]:
     values = load_object(metadata)
     return tuple(strings_of({name: value for name, value in values.items() if name not in _WRITTEN_BY_US}))
-
-
-def _ordered(first: int, other: int, after: int) -> tuple[int, int]:
-    return (first, other) if after else (other, first)
 
 
 def _neighbour_ids(source_id: str) -> list[tuple[str, bool]]:

@@ -241,6 +241,13 @@ class VectorIndex:
             self._refresh()
             return sum(int(segment.alive.sum()) for segment in self._state.segments)
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether a search computes every cosine."""
+        with self._lock:
+            self._refresh()
+            return self._state.exact
+
     def segments(self) -> list[VectorSegment]:
         """Return the vectors as they are searched; who reads them changes nothing of them."""
         with self._lock:
