@@ -111,6 +111,71 @@ def test_a_renamed_file_keeps_the_reasons_it_had(tmp_path: Path, commit: Commit)
         assert ([first], [renamed, first]) == (shas(hx, "b.py:2"), shas(hx, "b.py"))
 
 
+def test_a_file_that_was_renamed_is_followed_from_its_old_names(tmp_path: Path, commit: Commit) -> None:
+    first = commit("src/a.py", SECOND, REASON)
+    git(tmp_path, "mv", "src/a.py", "src/b.py")
+    renamed = commit("other.py", "", "Rename a to b")
+    git(tmp_path, "mv", "src/b.py", "c.py")
+    last = commit("c.py", f"{SECOND}\n\nLEAST = 1\n", "Rename b to c, and count")
+
+    with store(tmp_path, f"git:{tmp_path}") as hx:
+        hx.governance.decide("Keep it at the top", links=["c.py"])
+        assert [last, renamed, first] == shas(hx, "src/a.py") == shas(hx, "src/b.py")
+        assert [first] == shas(hx, "src/a.py:1") == shas(hx, "src/a.py::drain")
+        why = hx.governance.why("src/a.py:1")
+    assert (
+        f"src/a.py is called src/b.py since commit {renamed[:10]} of 2026-01-02.",
+        f"src/b.py is called c.py since commit {last[:10]} of 2026-01-03.",
+    ) == why.notes
+    assert ["Keep it at the top"] == [each.title for each in why.decisions]
+
+
+def test_a_file_that_was_deleted_is_told_with_the_commit_that_did_so(tmp_path: Path, commit: Commit) -> None:
+    first, second = commit("src/a.py", FIRST, "Count the valves"), commit("src/a.py", SECOND, REASON)
+    git(tmp_path, "checkout", "-q", "-b", "side")
+    git(tmp_path, "rm", "-q", "src/a.py")
+    gone = commit("other.py", "", "Drop the valves")
+    git(tmp_path, "checkout", "-q", "-")
+    commit("third.py", "", "Go on")
+    git(tmp_path, "merge", "-q", "--no-ff", "-m", "Merge side", "side")
+
+    with store(tmp_path, f"git:{tmp_path}") as hx:
+        assert [gone, second, first] == shas(hx, "src/a.py")
+        assert [second] == shas(hx, "src/a.py:2-3")
+        assert [first] == shas(hx, "src/a.py:1")
+        assert [second, first] == shas(hx, "src/a.py::drain")
+        since = f"src/a.py is gone since commit {gone[:10]} of 2026-01-03."
+        assert since in hx.governance.why("src/a.py:1").notes
+        (missing,) = [each for each in hx.governance.why("src/a.py:99").notes if "99" in each]
+        assert "src/a.py had 4 lines at last" in missing
+        assert () == hx.governance.why("src/never.py").notes == hx.governance.why("never/there").notes
+
+
+def test_a_file_that_is_deleted_and_not_committed_has_its_history(tmp_path: Path, commit: Commit) -> None:
+    first = commit("a.py", FIRST, "Count the valves")
+    (tmp_path / "a.py").unlink()
+
+    with store(tmp_path, f"git:{tmp_path}") as hx:
+        assert [first] == shas(hx, "a.py") == shas(hx, "a.py:1")
+        since = "a.py is in the last commit and not there: it was deleted or renamed since."
+        assert since in hx.governance.why("a.py").notes
+
+
+def test_the_shell_follows_a_name_that_is_gone_from_the_folder_that_one_is_in(
+    tmp_path: Path, commit: Commit, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit("src/a.py", FIRST, "Count the valves")
+    git(tmp_path, "mv", "src/a.py", "src/b.py")
+    renamed = commit("src/c.py", "", "Rename a to b")
+    store(tmp_path, f"git:{tmp_path}").close()
+
+    monkeypatch.chdir(tmp_path / "src")
+    done = run("why", "a.py")
+
+    assert "Count the valves" in done.out
+    assert f"src/a.py is called src/b.py since commit {renamed[:10]}" in done.err
+
+
 def test_a_name_of_a_file_is_no_pattern(tmp_path: Path, commit: Commit) -> None:
     own, other = (
         commit("a[b].py", FIRST, "Name it oddly"),

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from hexad.errors import InvalidInput
 from hexad.ingest.sources.file_place import safe_id
-from hexad.ingest.sources.git_command import git_output
+from hexad.ingest.sources.git_command import git_output, rename_option
 
 COMMITS_MOST: Final = 2_000
 """So many of the latest commits are read when a folder is looked at first; what is older says little of today."""
@@ -67,23 +67,11 @@ def _is_ancestor(folder: Path, commit: str, head: str) -> bool:
     return True
 
 
-def _renames(folder: Path) -> str:
-    """Return how renames are looked for: in a partial clone by equal contents alone, without a look at any.
-
-    Contents that are not there git would fetch, one commit after the other, and fail where the remote is out of reach.
-    """
-    try:
-        git_output(folder, "config", "--get-regexp", r"^remote\..*\.promisor$")
-    except InvalidInput:
-        return "-M"
-    return "-M100%"
-
-
 def _commits(folder: Path, commits: str) -> Iterator[set[str]]:
     """Yield the files of each commit, the latest first, under the names that they have by now."""
     output = git_output(
         folder,
-        *("log", "-z", "--no-merges", "--relative", _renames(folder), "--name-status"),
+        *("log", "-z", "--no-merges", "--relative", rename_option(folder), "--name-status"),
         f"--max-count={COMMITS_MOST}",
         *(f"--format={_MARK}%H", commits, "--"),
     ).decode("utf-8", "surrogateescape")

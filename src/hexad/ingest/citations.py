@@ -21,8 +21,8 @@ from hexad.ingest.sources.decode import decoded
 from hexad.ingest.sources.file_place import language_of
 from hexad.ingest.sources.formats.code import definitions_in
 from hexad.ingest.sources.formats.parsed import Definition
-from hexad.ingest.sources.git_command import current_branch, git_output
-from hexad.ingest.sources.git_history import commits_of_file, commits_of_lines, head_commit
+from hexad.ingest.sources.git_command import current_branch, git_output, rename_option
+from hexad.ingest.sources.git_history import commits_of_file, commits_of_lines, departures, head_commit
 from hexad.memory.decision import FileHistory, without_place
 from hexad.memory.memory import CheckedCitation, Citation, CitationState
 
@@ -42,6 +42,7 @@ _TELLING: Final = 6  # letters and digits: lines with fewer stand in every file
 _NO_MARK: Final = "-"
 _MARK_DIGITS: Final = 6
 _COLUMN = re.compile(r"(:\d{1,9}):\d{1,9}$")
+_LIKE_FILE: Final = re.compile(r"[^\n]*/[^\n]*|\S*\.\w{1,12}")
 _LINES = re.compile(r"(?P<path>.+?):(?P<first>\d{1,7})(?:-(?P<last>\d{1,7}))?")
 
 
@@ -114,18 +115,58 @@ class Citations:
         """Return the commits that lines or a symbol of a file come from, else the last ones of a file or a folder."""
         file = without_place(path)
         place = self._place(file)
-        if place is None or not _is_there(place):
+        if place is None:
             return FileHistory()
+        if not _is_there(place):
+            return self._history_of_what_is_gone(path, file, limit=limit)
         if file == path:
             return FileHistory(commits_of_file(self._root, file, limit=limit), file=file)
-        named = file + _COLUMN.sub(r"\1", path.removeprefix(file)).replace("#", "::")
         try:
-            lines = self._anchored(named).lines or ""
+            lines = self._anchored(_as_cited(path, file)).lines or ""
+            first, last = _range(lines)
+            found = commits_of_lines(self._root, file, first=first, last=last)
         except InvalidInput as error:
             return FileHistory(file=file, unread=str(error))
-        first, last = _range(lines)
-        found = commits_of_lines(self._root, file, first=first, last=last)
         return FileHistory(found.shas, file=file, uncommitted=found.uncommitted, older=found.older)
+
+    def _history_of_what_is_gone(self, path: str, file: str, *, limit: int) -> FileHistory:
+        """Return the history of a path under its name by now, or up to the commit since which it is gone."""
+        if not _LIKE_FILE.fullmatch(file):  # words of a topic, for which git would look through all commits
+            return FileHistory()
+        try:
+            gone = departures(self._root, file)
+        except InvalidInput as error:
+            return FileHistory(file=file, unread=str(error))
+        if not gone:
+            return FileHistory()
+        last = gone[-1]
+        if last.new is not None:
+            return replace(
+                self.file_history(last.new + path.removeprefix(file), limit=limit), departures=gone
+            )
+        before = "HEAD" if last.sha is None else f"{last.sha}^"
+        try:
+            if file == path:
+                shas = commits_of_file(self._root, last.path, limit=limit)
+            else:
+                first, end = self._lines_at(before, _as_cited(path, file), last.path)
+                shas = commits_of_lines(self._root, last.path, first=first, last=end, at=before).shas
+        except InvalidInput as error:
+            return FileHistory(file=last.path, unread=str(error), departures=gone)
+        return FileHistory(shas, file=last.path, departures=gone)
+
+    def _lines_at(self, commit: str, text: str, path: str) -> tuple[int, int]:
+        """Return the first and the last of the lines that a text cites of a file, as it was at a commit."""
+        citation = parse_citation(text)
+        content = decoded(git_output(self._root, "show", "--end-of-options", f"{commit}:./{path}")) or ""
+        if citation.symbol is not None:
+            if (span := _span_of(citation.symbol, content, path)) is None:
+                raise _bad(text, f"{path} defined no {citation.symbol} at last")
+            return span[0] + 1, span[1]
+        first, last = _range(citation.lines or "1")
+        if last > (count := len(content.removesuffix("\n").split("\n"))):
+            raise _bad(text, f"{path} had {count:,} lines at last")
+        return first, last
 
     # Where it stood ----------------------------------------------------------------------------------------------
 
@@ -314,7 +355,7 @@ class Citations:
 
         Of a commit that was rewritten, and is not there any more, the renames of the history that is there are taken.
         """
-        renames = ("--relative", "--name-status", "-z", "-M", "--diff-filter=R")
+        renames = ("--relative", "--name-status", "-z", rename_option(self._root), "--diff-filter=R")
         is_known = self._is_known(commit)
         at_once = self._pairs("diff", *renames, commit if is_known else "HEAD", "--")
         if (new := dict(at_once).get(path)) is not None:
@@ -401,6 +442,11 @@ def _can_be_checked(citation: Citation) -> bool:
         match is not None
         and len(citation.marks.split()) == int(match["last"] or match["first"]) - int(match["first"]) + 1
     )
+
+
+def _as_cited(path: str, file: str) -> str:
+    """Return a place of a file as a citation has it: `a.py:3:7` is line 3, `a.py#f` a symbol."""
+    return file + _COLUMN.sub(r"\1", path.removeprefix(file)).replace("#", "::")
 
 
 def _is_there(place: Path) -> bool:

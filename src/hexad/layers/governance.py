@@ -316,7 +316,8 @@ class GovernanceFacade:
     def why(self, topic: str, *, space: str | None = None, limit: int = 5) -> Why:
         """Return what was decided about a path of the repository that decisions cite, else about a topic.
 
-        Of a file, `FILE:LINE`, `FILE:FIRST-LAST` and `FILE::SYMBOL` its remembered commits are told too.
+        Of a file, `FILE:LINE`, `FILE:FIRST-LAST` and `FILE::SYMBOL` its remembered commits are told too, also where it
+        was renamed or deleted; a note says when, and by which commit.
         Decisions that were superseded stand behind the one that took their place. Nothing found is an empty answer.
         Raises `NotFound` for a space that was never created, `InvalidInput` for a topic without words.
 
@@ -336,14 +337,15 @@ class GovernanceFacade:
         path = self._path(topic)
         history = self._file_history(path, limit=limit) if path is not None else FileHistory()
         with self._stores.db.read():
-            names = [*_with_folders(path), *_commit_names(history.shas)] if path is not None else []
+            called = dict.fromkeys(filter(None, (path, history.file)))  # the second is its name by now
+            names = [each for name in called for each in _with_folders(name)] + _commit_names(history.shas)
             decisions = self._decisions.citing(names, space=space) if names else []
             commits = self._commits(history.shas, space=space)
             lasts = list({last.id: last for last in map(self._decisions.last_of, decisions)}.values())
         notes: tuple[str, ...] = ()
         cited = bool(lasts)
         if not cited:
-            if path is not None and self._is_there(path):
+            if path is not None and (self._is_there(path) or history.departures):
                 notes = (f"No decision cites {path}; these are by its words.",)
             lasts = self._recalled(topic, space=space, limit=limit)
         left = len(lasts) - limit

@@ -163,11 +163,33 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
+class FileDeparture:
+    """Since which commit a path is not there any more; None is since the last one.
+
+    `new` is its name since then, None where it has none, or git knows of none.
+    """
+
+    path: str
+    sha: str | None = None
+    at: datetime | None = None
+    new: str | None = None
+
+    def __str__(self) -> str:
+        if self.sha is None:
+            return f"{self.path} is in the last commit and not there: it was deleted or renamed since."
+        since = f"commit {self.sha[:10]}" + (f" of {self.at:%Y-%m-%d}" if self.at is not None else "")
+        if self.new is not None:
+            return f"{self.path} is called {self.new} since {since}."
+        return f"{self.path} is gone since {since}."
+
+
+@dataclass(frozen=True, slots=True)
 class FileHistory:
     """What git says that a file, or lines of it, come from: the names of commits, the latest first.
 
     `file` is the file or folder, None where git was not asked; `uncommitted` counts lines, and `older` those from
-    before a shallow clone's history. `unread` says why the lines or the symbol were not found.
+    before a shallow clone's history. `unread` says why the lines or the symbol were not found, `departures` what became
+    of a path that is not there any more.
     """
 
     shas: tuple[str, ...] = ()
@@ -175,9 +197,11 @@ class FileHistory:
     uncommitted: int = 0
     older: int = 0
     unread: str | None = None
+    departures: tuple[FileDeparture, ...] = ()
 
     def notes(self, *, remembered: int, limit: int) -> Iterator[str]:
         """Yield what a reader of those that are remembered must know besides."""
+        yield from map(str, self.departures)
         if self.unread is not None:
             yield f"No commit was looked for: {self.unread}"
         if self.uncommitted:

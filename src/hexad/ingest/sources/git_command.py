@@ -26,22 +26,33 @@ _GIT: Final = (
 )
 
 
-def git_output(folder: Path, *arguments: str, stdin: str = "") -> bytes:
-    """Return what git prints; raises `InvalidInput` with its reason where it fails."""
+# What a partial clone has not, git would fetch, one commit after the other, and wait for a remote that is out of reach.
+# No protocol is allowed, so that it says at once what is missing.
+_OFFLINE: Final = tuple(
+    part
+    for protocol in ("", "file.", "git.", "http.", "https.", "ssh.", "ext.")
+    for part in ("-c", f"protocol.{protocol}allow=never")
+)
+
+
+def git_output(
+    folder: Path, *arguments: str, stdin: str = "", seconds_limit: float = _SECONDS_LIMIT
+) -> bytes:
+    """Return what git prints; raises `InvalidInput` with its reason where it fails. Nothing is fetched."""
     import subprocess
 
     try:
         process = subprocess.run(
-            [*_GIT, *arguments],
+            [*_GIT, *_OFFLINE, *arguments],
             cwd=folder,
             input=stdin.encode("ascii"),
             capture_output=True,
-            timeout=_SECONDS_LIMIT,
+            timeout=seconds_limit,
             check=False,
         )
     except subprocess.TimeoutExpired as error:
         raise InvalidInput(
-            f"git {arguments[0]} in {str(folder)!r} took over {_SECONDS_LIMIT} s; give a shorter range."
+            f"git {arguments[0]} in {str(folder)!r} took over {seconds_limit:g} s; give a shorter range."
         ) from error
     except OSError as error:
         raise InvalidInput(
@@ -83,3 +94,17 @@ def current_branch(folder: Path) -> str | None:
         )
     except InvalidInput:
         return None
+
+
+def is_partial(folder: Path) -> bool:
+    """Whether a repository is a partial clone (`--filter=blob:none`): not all contents of its history are there."""
+    try:
+        git_output(folder, "config", "--get-regexp", r"^remote\..*\.promisor$")
+    except InvalidInput:
+        return False
+    return True
+
+
+def rename_option(folder: Path) -> str:
+    """Return how renames are looked for: in a partial clone by equal contents alone, without a look at any."""
+    return "-M100%" if is_partial(folder) else "-M"

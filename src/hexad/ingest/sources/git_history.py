@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -12,7 +12,8 @@ from typing import Final
 
 from hexad.errors import InvalidInput
 from hexad.ingest.sources.file_place import clean_tags, memory_path, safe_id
-from hexad.ingest.sources.git_command import git_output, toplevel
+from hexad.ingest.sources.git_command import git_output, is_partial, rename_option, toplevel
+from hexad.memory.decision import FileDeparture
 from hexad.memory.memory import Citation
 from hexad.memory.source import Item, KnownItem, Skip, Unchanged
 from hexad.text.graphemes import cut
@@ -21,6 +22,11 @@ from hexad.text.normalize import clean
 _COMMITS_AT_ONCE: Final = 100
 _CITATIONS_LIMIT: Final = 50
 _MESSAGE_CHARACTERS_LIMIT: Final = 200_000
+
+_NAMES_MOST: Final = 20
+"""So many times a file is followed to its next name."""
+_SECONDS_FOR_PATH: Final = 20
+"""A path that never was in the history has git look at all of it."""
 
 _FORMAT: Final = "%H%x00%P%x00%at%x00%an%x00%B"
 _BLAMED: Final = re.compile(rb"([0-9a-f]{40}|[0-9a-f]{64}) \d+ \d+(?: \d+)?")
@@ -53,8 +59,8 @@ class LineOrigins:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Touched:
     path: str
-    added: int | None  # None for a binary file
-    removed: int | None
+    added: int | None = None  # None for a binary file, and of what is not there
+    removed: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +71,7 @@ class _Commit:
     author: str
     message: str
     files: tuple[_Touched, ...]
+    is_whole: bool = True
 
 
 def head_commit(folder: Path) -> str | None:
@@ -97,23 +104,29 @@ def read_git(
     bound = () if commits else (f"--max-count={limit}",)
     names = iter(git_output(top, "rev-list", "--reverse", *bound, *_range(commits)).decode("ascii").split())
     project = safe_id(top.name) or "root"
-    cut_off = _cut_off(top)
+    cut_off, lacks = _cut_off(top), is_partial(top)
     while batch := list(islice(names, _COMMITS_AT_ONCE)):
         new = []
         for sha in batch:
             mark = _mark(sha, cut_off)
-            if (before := known(sha)) is not None and before.fingerprint == mark:
-                yield Unchanged(source_id=sha, fingerprint=mark)
+            marks = (mark, _uncounted(mark)) if lacks else (mark,)
+            if (before := known(sha)) is not None and before.fingerprint in marks:
+                yield Unchanged(source_id=sha, fingerprint=before.fingerprint)
             else:
                 new.append(sha)
         if new:
-            for commit in _read_commits(top, new):
+            for commit in _read_what_is_there(top, new) if lacks else _read_commits(top, new):
                 yield _item(commit, project=project, uri=uri, cut_off=cut_off)
 
 
 def _mark(sha: str, cut_off: Collection[str]) -> str:
     """Return what a commit is known by: it never changes, but what it touched is seen once its parents are there."""
     return f"{sha} without parents" if sha in cut_off else sha
+
+
+def _uncounted(mark: str) -> str:
+    """Return what a commit is known by of which a partial clone had not the contents that count lines."""
+    return f"{mark} without contents"
 
 
 def changed_files(folder: Path, commits: str) -> ChangedFiles:
@@ -134,10 +147,11 @@ def changed_files(folder: Path, commits: str) -> ChangedFiles:
     )
 
 
-def commits_of_lines(folder: Path, path: str, *, first: int, last: int) -> LineOrigins:
-    """Return the commits that lines of a file come from. Lines count from 1.
+def commits_of_lines(folder: Path, path: str, *, first: int, last: int, at: str | None = None) -> LineOrigins:
+    """Return the commits that lines of a file come from, as it is or as it was at a commit. Lines count from 1.
 
-    A file that git does not know comes from no commit.
+    A file that git does not know comes from no commit. Raises `InvalidInput` in a partial clone that has not the file's
+    earlier contents.
     """
     try:
         output = git_output(
@@ -149,11 +163,16 @@ def commits_of_lines(folder: Path, path: str, *, first: int, last: int) -> LineO
                 "blame",
                 "--line-porcelain",
                 f"-L{first},{last}",
+                *(() if at is None else (at,)),
                 "--",
                 path,
             ),
         )
-    except InvalidInput:  # no repository, no git, a file that is not committed
+    except InvalidInput as error:  # no repository, no git, a file that is not committed
+        if is_partial(folder):
+            raise InvalidInput(
+                f"this partial clone has not all earlier contents of {path}. Run `git fetch --refetch --no-filter`."
+            ) from error
         return LineOrigins()
     cut_off = _cut_off(folder)
     times: dict[str, int] = {}
@@ -170,17 +189,81 @@ def commits_of_lines(folder: Path, path: str, *, first: int, last: int) -> LineO
 
 
 def commits_of_file(folder: Path, path: str, *, limit: int) -> tuple[str, ...]:
-    """Return the last commits that changed a file, under the names that it had before too, or a folder."""
-    follow = ("--follow",) if (folder / path).is_file() else ()
+    """Return the last commits that changed a file, under the names that it had before too, or a folder.
+
+    Neither need be there any more.
+    """
+    is_there = (folder / path).exists()
+    follow = () if is_there and not (folder / path).is_file() else ("--follow", rename_option(folder))
+    # What is not there was often deleted on one side of a merge; that one the shortened history leaves out.
+    whole = () if is_there else ("--full-history", "--no-merges")
     try:
         output = git_output(
-            folder, "--literal-pathspecs", "log", "--format=%H", f"--max-count={limit}", *follow, "--", path
+            folder,
+            *(
+                "--literal-pathspecs",
+                "log",
+                "--format=%H",
+                f"--max-count={limit}",
+                *follow,
+                *whole,
+                "--",
+                path,
+            ),
         )
     except InvalidInput:
         return ()
     shas = output.decode("ascii").split()
     cut_off = _cut_off(folder) if shas else frozenset()
     return tuple(sha for sha in shas if sha not in cut_off)
+
+
+def departures(folder: Path, path: str) -> tuple[FileDeparture, ...]:
+    """Return since when a path that is not there is gone or called otherwise, followed by what became of that name.
+
+    Empty for one that the history has not, or outside of a repository. Raises `InvalidInput` where git takes too long.
+    """
+    found: list[FileDeparture] = []
+    name: str | None = path
+    while name is not None and len(found) < _NAMES_MOST and not (folder / name).exists():
+        departure = _departure(folder, name)
+        if departure is None:
+            break
+        found.append(departure)
+        name = departure.new
+    return tuple(found)
+
+
+def _departure(folder: Path, path: str) -> FileDeparture | None:
+    if not _has(folder, "HEAD"):
+        return None
+    if _has(folder, f"HEAD:./{path}"):
+        return FileDeparture(path)
+    last = ("log", "-1", "--full-history", "--no-merges", "--diff-filter=D", "--format=%H %ct", "--", path)
+    output = git_output(folder, "--literal-pathspecs", *last, seconds_limit=_SECONDS_FOR_PATH)
+    sha, _, seconds = output.decode("ascii").strip().partition(" ")
+    if not sha:
+        return None
+    renames = (
+        "show",
+        "--format=",
+        "--relative",
+        "--name-status",
+        "-z",
+        "--diff-filter=R",
+        rename_option(folder),
+    )
+    names = git_output(folder, *renames, sha, "--").decode("utf-8", "surrogateescape").split("\0")
+    called = {names[at + 1]: names[at + 2] for at in range(0, len(names) - 2, 3)}
+    return FileDeparture(path, sha, _time(seconds), called.get(path))
+
+
+def _has(folder: Path, name: str) -> bool:
+    try:
+        git_output(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", name)
+    except InvalidInput:
+        return False
+    return True
 
 
 def _cut_off(folder: Path) -> frozenset[str]:
@@ -200,10 +283,25 @@ def _range(commits: str | None) -> tuple[str, ...]:
     return ("--end-of-options", name, "--")
 
 
-def _read_commits(top: Path, names: Sequence[str]) -> Iterator[_Commit]:
+def _read_what_is_there(top: Path, names: Sequence[str]) -> Iterator[_Commit]:
+    """Give commits of a partial clone: without counts where contents are missing, without files where folders are."""
+    for details in (("--numstat", "-M"), ("--raw", "-M100%"), ("--no-patch",)):
+        try:
+            commits = list(_read_commits(top, names, details=details))
+        except InvalidInput:
+            if details == ("--no-patch",):
+                raise
+        else:
+            yield from (replace(commit, is_whole=details[0] == "--numstat") for commit in commits)
+            return
+
+
+def _read_commits(
+    top: Path, names: Sequence[str], *, details: Sequence[str] = ("--numstat", "-M")
+) -> Iterator[_Commit]:
     output = git_output(
         top,
-        *("log", "--no-walk=unsorted", "--stdin", "-z", f"--format={_FORMAT}", "--numstat", "-M"),
+        *("log", "--no-walk=unsorted", "--stdin", "-z", f"--format={_FORMAT}", *details),
         *("--encoding=UTF-8", "--no-ext-diff", "--no-textconv", "--no-notes"),
         stdin="\n".join(names) + "\n",
     )
@@ -213,8 +311,8 @@ def _read_commits(top: Path, names: Sequence[str]) -> Iterator[_Commit]:
         parents, seconds, author, message = (next(tokens, "") for _ in range(4))
         files = []
         token = next(tokens, "")
-        # A commit's name has no tab, a touched file's line has two.
-        while token.count("\t") >= 2:
+        # A commit's name has no tab and no colon; a touched file's line has two tabs, or begins with a colon.
+        while token.count("\t") >= 2 or token.lstrip("\n").startswith(":"):
             files.append(_touched(token.lstrip("\n"), tokens))
             token = next(tokens, "")
         yield _Commit(
@@ -229,6 +327,11 @@ def _read_commits(top: Path, names: Sequence[str]) -> Iterator[_Commit]:
 
 
 def _touched(line: str, tokens: Iterator[str]) -> _Touched:
+    if line.startswith(
+        ":"
+    ):  # modes, names of contents and what was done; of a rename the old and the new name follow
+        path = next(tokens, "")
+        return _Touched(path=safe_id(next(tokens, "") if line.rsplit(maxsplit=1)[-1][:1] in "RC" else path))
     added, removed, path = line.split("\t", 2)
     if not path:  # a rename: the old and the new name follow
         next(tokens, "")
@@ -257,16 +360,18 @@ def _item(commit: _Commit, *, project: str, uri: str, cut_off: Collection[str]) 
     message = cut(message, _MESSAGE_CHARACTERS_LIMIT).strip() or "(no message)"
     subject = message.partition("\n")[0]
     cited = files[:_CITATIONS_LIMIT]
+    mark = _mark(commit.sha, cut_off)
+    lines = ("added", "removed") if commit.is_whole else ()
     return Item(
         source_id=commit.sha,
-        text=message + _file_list(files),
+        text=message + _file_list(files, counted=commit.is_whole),
         kind="commit",
         path=memory_path(project, "commits", commit.sha[:10]),
         title=subject[:200],
         time=commit.time,
         tags=clean_tags(["git", "merge"] if commit.parents > 1 else ["git"]),
         citations=tuple(Citation(path=each.path, commit=commit.sha) for each in cited),
-        fingerprint=_mark(commit.sha, cut_off),
+        fingerprint=mark if commit.is_whole else _uncounted(mark),
         metadata={
             "project": project,
             "source": uri,
@@ -274,19 +379,19 @@ def _item(commit: _Commit, *, project: str, uri: str, cut_off: Collection[str]) 
             "commit": commit.sha,
             "author": commit.author,
             "files": len(files),
-            "added": sum(each.added or 0 for each in files),
-            "removed": sum(each.removed or 0 for each in files),
+            **{name: sum(getattr(each, name) or 0 for each in files) for name in lines},
         },
     )
 
 
-def _file_list(files: Sequence[_Touched]) -> str:
+def _file_list(files: Sequence[_Touched], *, counted: bool) -> str:
     if not files:
         return ""
-    lines = [
-        f"- {each.path} " + ("(binary)" if each.added is None else f"(+{each.added} -{each.removed})")
-        for each in files[:_CITATIONS_LIMIT]
-    ]
+    lines = [f"- {each.path}" + (_counts(each) if counted else "") for each in files[:_CITATIONS_LIMIT]]
     if len(files) > _CITATIONS_LIMIT:
         lines.append(f"- and {len(files) - _CITATIONS_LIMIT:,} more")
     return "\n\nFiles:\n" + "\n".join(lines)
+
+
+def _counts(file: _Touched) -> str:
+    return " (binary)" if file.added is None else f" (+{file.added} -{file.removed})"

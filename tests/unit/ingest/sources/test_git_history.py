@@ -83,6 +83,62 @@ def test_the_first_commit_of_a_shallow_clone_did_not_bring_all_files(repository,
     assert (["b.txt"], Unchanged) == ([each.path for each in whole[below].citations], type(whole[last]))
 
 
+def partial_clone(repository, tmp_path, what="blob:none"):
+    """Clone what `what` leaves of a repository, and take its remote away."""
+    remote, clone = tmp_path / "remote", tmp_path / "partial"
+    repository.git("clone", "-q", "--bare", ".", str(remote))
+    for setting in ("uploadpack.allowfilter", "uploadpack.allowanysha1inwant"):
+        subprocess.run(["git", "config", setting, "true"], cwd=remote, check=True)
+    command = ["git", "clone", "-q", f"--filter={what}", f"file://{remote}", str(clone)]
+    subprocess.run(command, check=True, capture_output=True)
+    return clone, remote
+
+
+@pytest.mark.row("L001")
+@pytest.mark.parametrize("has_remote", [True, False])
+def test_a_partial_clone_is_read_from_what_is_there_and_fetches_nothing(repository, tmp_path, has_remote):
+    first = repository.commit("Begin", a_dot_txt="one\n")
+    repository.git("mv", "a.txt", "c.txt")
+    second = repository.commit("Rename", b_dot_txt="two\n")
+    repository.commit("Change", c_dot_txt="three\n")
+    clone, remote = partial_clone(repository, tmp_path)
+    if not has_remote:
+        remote.rename(tmp_path / "gone")
+    missing = ["git", "rev-list", "--objects", "--all", "--missing=print"]
+    before = subprocess.run(missing, cwd=clone, check=True, capture_output=True).stdout
+
+    items = {item.source_id: item for item in read(detect(clone, kind="git"))}
+
+    assert "Begin\n\nFiles:\n- a.txt" == items[first].text
+    assert "Rename\n\nFiles:\n- b.txt\n- c.txt" == items[second].text
+    assert (1, False) == (items[first].metadata["files"], "added" in items[first].metadata)
+    assert before == subprocess.run(missing, cwd=clone, check=True, capture_output=True).stdout
+    kept = {name: KnownItem(fingerprint=item.fingerprint, content_hash=None) for name, item in items.items()}
+    assert {Unchanged} == {type(each) for each in read(detect(clone, kind="git"), known=kept.get)}
+    whole = {each.source_id: each for each in read(detect(repository.path, kind="git"), known=kept.get)}
+    assert "Begin\n\nFiles:\n- a.txt (+1 -0)" == whole[first].text
+
+
+def test_a_clone_without_folders_is_read_by_its_messages(repository, tmp_path):
+    repository.commit("Begin", src__a_dot_txt="one\n")
+    repository.commit("Change", src__a_dot_txt="two\n")
+    clone, remote = partial_clone(repository, tmp_path, "tree:0")
+    remote.rename(tmp_path / "gone")
+
+    assert ["Begin", "Change"] == [item.text for item in read(detect(clone, kind="git"))]
+
+
+def test_a_partial_clone_says_which_lines_it_cannot_tell_of(repository, tmp_path):
+    first = repository.commit("Begin", a_dot_txt="one\n")
+    second = repository.commit("Change", a_dot_txt="two\n")
+    clone, remote = partial_clone(repository, tmp_path)
+    remote.rename(tmp_path / "gone")
+
+    assert (second, first) == commits_of_file(clone, "a.txt", limit=5)
+    with pytest.raises(InvalidInput, match=r"partial clone has not all earlier contents of a\.txt"):
+        commits_of_lines(clone, "a.txt", first=1, last=1)
+
+
 @pytest.mark.row("L001", "L134")
 def test_a_commit_is_a_memory_with_its_message_files_author_and_time(repository):
     repository.commit("Begin", a_dot_txt="one\n")

@@ -47,6 +47,10 @@ def _from_root(topic: str, hx: Hexad) -> str:
             return topic
         if named and there and file.is_relative_to(root) and file != root:
             return file.relative_to(root).as_posix() + topic.removeprefix(named)
+    # What is not there may be a file that was renamed or deleted, beside those of the folder that one is in.
+    is_below = file.is_relative_to(root) and file.parent.is_dir() and file.suffix
+    if named and is_below and " " not in named and not (root / named).exists():
+        return file.relative_to(root).as_posix() + topic.removeprefix(named)
     return topic
 
 
