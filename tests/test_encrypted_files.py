@@ -235,7 +235,9 @@ def test_what_is_written_outside_of_the_store_is_plain_and_comes_back(
     assert 30 == hx.spaces.restore(inside, merge=True).read.unchanged
 
 
-def test_a_folder_of_the_store_behind_a_link_gets_nothing_plain(opened: Opener, tmp_path: Path) -> None:
+def test_a_folder_that_becomes_a_link_while_the_store_is_open_gets_nothing_plain(
+    opened: Opener, tmp_path: Path
+) -> None:
     with opened() as hx:
         for name in ("documents", "spaces"):
             (tmp_path / "elsewhere" / name).mkdir(parents=True)
@@ -246,6 +248,9 @@ def test_a_folder_of_the_store_behind_a_link_gets_nothing_plain(opened: Opener, 
         written = [path for path in (tmp_path / "elsewhere").rglob("*") if path.is_file()]
         assert ["birds.json", "birds.md"] == sorted(path.name for path in written)
         assert not [path for path in written if CANARY.encode() in path.read_bytes()]
+        for name in ("documents", "spaces"):  # no store is opened with them
+            (hx.path / name).unlink()
+            (tmp_path / "elsewhere" / name).rename(hx.path / name)
         assert [] == hx.check()
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 import hexad
+from hexad.audit import AuditLogWriter
 from hexad.errors import InvalidInput
 
 VICTIM = b"# settings of somebody\nexport EDITOR=vi\n"
@@ -50,11 +52,85 @@ def test_a_pipe_in_the_place_of_the_database_is_refused_and_not_waited_for(tmp_p
             hexad.open(tmp_path, embedder=None, background=False, readonly=readonly)
 
 
-def test_a_folder_of_a_store_may_be_moved_away_and_linked(tmp_path: Path) -> None:
+FOLDERS = [
+    "audit",
+    "cache",
+    "convert",
+    "documents",
+    "exports",
+    "openers",
+    "spaces",
+    "stream",
+    "stream/log",
+    "stream/segments",
+]
+
+
+@pytest.mark.parametrize("name", [*FOLDERS, "documents/guides", "exports/graft-1"])
+def test_a_folder_of_a_store_that_is_a_link_is_refused_and_what_it_leads_to_stays(
+    tmp_path: Path, name: str
+) -> None:
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    (victim / "settings").write_bytes(VICTIM)
+    (victim / "vectors-000000000001").write_bytes(VICTIM)
     with hexad.open(tmp_path, embedder=None, background=False) as hx:
         hx.remember("The gate closes at nine.")
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / ".hexad" / "spaces").symlink_to(tmp_path / "elsewhere")
+    place = tmp_path / ".hexad" / name
+    if place.exists():
+        shutil.rmtree(place)
+    place.parent.mkdir(exist_ok=True)
+    place.symlink_to(victim)
+
+    for readonly in (False, True):
+        with pytest.raises(InvalidInput, match=f"{place.name} is a link"):
+            hexad.open(tmp_path, embedder=None, background=False, readonly=readonly)
+    with pytest.raises(InvalidInput, match=f"{place.name} is a link"):
+        AuditLogWriter(tmp_path / ".hexad" / "audit", "writer")
+    with pytest.raises(InvalidInput, match=f"{place.name} is a link"):
+        hexad.encrypt(tmp_path, key=tmp_path / "new.key")
+
+    assert {"settings", "vectors-000000000001"} == {path.name for path in victim.iterdir()}
+    assert {VICTIM} == {path.read_bytes() for path in victim.iterdir()}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "stream/segments/1.parquet", "stream/log/1.log", "stream/seal.lock", "cache/vectors-000000000001",
+        "spaces/default.json", "exports/default.json", "documents/guides/gate.md", "audit/archives/1.jsonl",
+        "openers/1-1-a", "maintain.lock",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("linked", [True, False])
+def test_a_pipe_anywhere_in_a_store_is_refused_and_not_waited_for(
+    tmp_path: Path, name: str, linked: bool
+) -> None:
+    with hexad.open(tmp_path, embedder=None, background=False) as hx:
+        hx.remember("The gate closes at nine.")
+    place, pipe = tmp_path / ".hexad" / name, tmp_path / "pipe"
+    place.parent.mkdir(exist_ok=True, parents=True)
+    os.mkfifo(pipe if linked else place)
+    if linked:
+        place.symlink_to(pipe)
+
+    for readonly in (False, True):
+        with pytest.raises(InvalidInput, match=f"{place.name} is a {'link' if linked else 'pipe'}"):
+            hexad.open(tmp_path, embedder=None, background=False, readonly=readonly)
+
+
+def test_a_single_document_or_export_may_be_a_link_to_a_file_and_a_store_as_a_whole_to_a_folder(
+    tmp_path: Path,
+) -> None:
+    with hexad.open(tmp_path, embedder=None, background=False) as hx:
+        hx.remember("The gate closes at nine.")
+    (tmp_path / "elsewhere.md").write_text("Gates are shut at night.")
+    for name in ("documents/guides/gate.md", "exports/gate.json", "spaces/gate.json"):
+        (tmp_path / ".hexad" / name).parent.mkdir(exist_ok=True, parents=True)
+        (tmp_path / ".hexad" / name).symlink_to(tmp_path / "elsewhere.md")
+    (tmp_path / ".hexad" / "exports" / "gone.json").symlink_to(tmp_path / "gone")
+    (tmp_path / ".hexad").rename(tmp_path / "moved")
+    (tmp_path / ".hexad").symlink_to(tmp_path / "moved")
 
     with hexad.open(tmp_path, embedder=None, background=False) as hx:
         assert hx.recall("gate")

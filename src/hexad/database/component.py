@@ -122,9 +122,8 @@ class Treatment(Enum):
 class FileGroup:
     """Files of a store that are treated alike: the one with a name, or those that a pattern takes in (`stream/*`).
 
-    `purpose` is what their key is for, and `label` what people call them, in the order of `place`. A link among files
-    with `links` leads to a file of somebody else's; any other stands in the way of a change of the encryption. Those
-    that are `hidden` are shown to nobody, decrypted or not.
+    `purpose` is what their key is for, and `label` what people call them, in the order of `place`. Those that
+    are `hidden` are shown to nobody, decrypted or not.
     """
 
     pattern: str
@@ -132,7 +131,6 @@ class FileGroup:
     purpose: str = ""
     label: str = ""
     place: int = 100
-    links: bool = False
     hidden: bool = False
 
 

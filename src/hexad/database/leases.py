@@ -21,6 +21,7 @@ from pathlib import Path
 
 from hexad.core.clock import Clock
 from hexad.database import files
+from hexad.database.sqlite_setup import require_own_files
 from hexad.errors import StoreLocked
 
 _POLL_S = 0.02
@@ -191,6 +192,7 @@ class OpenLock:
         self._lock_path = directory / "open.lock"
         self._clock = clock
         self._holder = _this_process(clock, purpose)
+        require_own_files(directory)  # before anything of it is opened, written or removed
         files.ensure_dir(self._directory)
         self._fd = files.open_for_locks(self._lock_path)
         self._file_fd = -1
@@ -303,6 +305,7 @@ class ReadShare:
         """Take a share of the store; raises `StoreLocked` while another process needs it for itself."""
         self._path = directory / "open.lock"
         self._fd = -1
+        require_own_files(directory)
         try:
             self._fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
         except OSError:

@@ -6,8 +6,9 @@ import contextlib
 import errno
 import os
 import shutil
+import stat
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
@@ -89,38 +90,68 @@ def _trace_of(path: Path, beside: str | None = None) -> str | None:
 
 
 def require_own_files(folder: Path) -> None:
-    """Raise `InvalidInput` where a store's own file is a link, a pipe or a device: a clone or an archive brought it.
+    """Raise `InvalidInput` where a file or a folder of a store is a link, a pipe or a device.
 
-    What is written would reach whatever a link leads to, and a pipe is waited for. Folders may be links: somebody moved
-    them.
+    A clone or an archive brought it: what is written, or removed, would reach whatever a link leads to, and a pipe is
+    waited for. Of what people put there themselves (documents, space files, exports) a single file may be a link to a
+    file: it is replaced when it is written, and not followed.
     """
-    for place, names in (
-        (folder, _OWN_FILES),
-        (folder / "audit", ("*",)),
-        (folder / "stream" / "log", ("*",)),
-    ):
-        try:
-            with os.scandir(place) as entries:
-                wrong = sorted(
-                    (entry.name, entry.is_symlink())
-                    for entry in entries
-                    if not entry.is_file(follow_symlinks=False)
-                    and not entry.is_dir()
-                    and any(fnmatchcase(entry.name, name) for name in names)
-                )
-        except (FileNotFoundError, NotADirectoryError):
+    for name in _folders_in(folder, (*_OWN_FILES, *_OWN_FOLDERS)):
+        _require_own_below(folder / name, may_have_links=name in _MAY_HAVE_LINKS)
+
+
+def _require_own_below(folder: Path, *, may_have_links: bool) -> None:
+    for name in _folders_in(folder, ("*",), may_have_links=may_have_links):
+        _require_own_below(folder / name, may_have_links=may_have_links)
+
+
+def _folders_in(folder: Path, names: Collection[str], *, may_have_links: bool = False) -> list[str]:
+    """Return the folders in a folder under one of `names`; raises where something is neither that nor a file."""
+    try:
+        with os.scandir(folder) as found:
+            entries = [entry for entry in found if any(fnmatchcase(entry.name, name) for name in names)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise files.failure("read", folder, error) from error
+    folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+    others = [entry.name for entry in entries if not entry.is_file(follow_symlinks=False)]
+    for path in (folder / name for name in sorted(set(others).difference(folders))):
+        kind = _kind_of(path)
+        if kind is None or (may_have_links and kind == _LINK and _leads_to_no_other(path)):
             continue
-        except OSError as error:
-            raise files.failure("read", place, error) from error
-        if wrong:
-            name, is_link = wrong[0]
-            raise InvalidInput(
-                f"{place / name} is {'a link' if is_link else 'a pipe, a socket or a device'}, and a store's own files "
-                "are none. Nothing was opened. Remove it, or put the file itself in its place."
-            )
+        raise InvalidInput(
+            f"{path} is {kind}, and a store's own files and folders are none. Nothing was opened. Remove it, or put "
+            "what it leads to in its place."
+        )
+    return folders
 
 
-_OWN_FILES: Final = ("memory.db*", "keys.json", "encryption*", "open.lock", ".gitignore")
+def _kind_of(path: Path) -> str | None:
+    """Return in words what stands at a place that is neither file nor folder; None where nothing does any more."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return None
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+        return None
+    return _LINK if stat.S_ISLNK(mode) else "a pipe, a socket or a device"
+
+
+def _leads_to_no_other(link: Path) -> bool:
+    """Whether a link leads to a file, or nowhere."""
+    try:
+        return stat.S_ISREG(link.stat().st_mode)
+    except OSError:
+        return True
+
+
+_LINK: Final = "a link"
+_OWN_FILES: Final = ("memory.db*", "keys.json", "encryption*", "*.lock", ".gitignore")
+_OWN_FOLDERS: Final = (
+    "audit", "cache", "convert", "documents", "exports", "openers", "server", "spaces", "stream",
+)  # fmt: skip
+_MAY_HAVE_LINKS: Final = ("documents", "exports", "spaces")
 
 
 def refuse_lost_store(database: Path, *, is_lost: Callable[[], bool] | None = None) -> None:
@@ -130,7 +161,6 @@ def refuse_lost_store(database: Path, *, is_lost: Callable[[], bool] | None = No
     the database has its tables, so that a store which another program makes meanwhile is not taken for a lost one.
     """
     if is_lost is None:
-        require_own_files(database.parent)
         require_not_emptied(database)
     is_lost = is_lost or (lambda: not _size(database))
     if not is_lost():

@@ -343,7 +343,6 @@ COMPONENT: Final = Component(
             purpose=DOCUMENTS,
             label="working copies (documents)",
             place=4,
-            links=True,
         ),
     ),
     key_changes=(STREAM_KEY_CHANGE,),

@@ -27,7 +27,7 @@ from hexad.database.encryption.record import (
 )
 from hexad.database.files import atomic_write
 from hexad.database.leases import OpenLock
-from hexad.database.sqlite_setup import refuse_lost_store
+from hexad.database.sqlite_setup import refuse_lost_store, require_own_files
 from hexad.errors import Conflict, NotFound, StoreLocked
 from hexad.layers.user.database import DATABASE as USER_DATABASE
 from hexad.layers.user.database import UserInventory, default_user_dir, is_there, open_user_store, unlock_user
@@ -86,6 +86,7 @@ class KeyChange:
     ) -> None:
         self.directory, self._what, self._clock = directory, what, clock
         self._progress = progress or (lambda _progress: None)
+        require_own_files(directory)
         if not (directory / self.database).exists():
             raise NotFound(f"There is no store at {directory}.")
         if (directory / FOLDER).exists():

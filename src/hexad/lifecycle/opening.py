@@ -377,11 +377,10 @@ def _close(services: Services) -> None:
 
 def _require_folder(directory: Path, *, readonly: bool) -> None:
     """Raise what there is against a store's folder, and make it where it may be made."""
+    require_own_files(directory)
     # Its database may be among what an interrupted change of the encryption has yet to move there.
     if not (directory / CONVERSION).exists():
         refuse_lost_store(directory / DATABASE)
-    else:
-        require_own_files(directory)
     if not readonly:
         ensure_dir(directory)
     elif not (directory / DATABASE).exists():

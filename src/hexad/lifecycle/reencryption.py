@@ -55,7 +55,7 @@ class Conversion:
         self.directory, self._inventory = directory, inventory
         self._what, self._old, self._new = what, old, new
         self.parts: Sequence[StoreFile] = list(inventory.files(directory))
-        links = inventory.links_in_the_way(directory)
+        links = [part.name for part in self.parts if part.purpose and (directory / part.name).is_symlink()]
         if links:
             raise InvalidInput(
                 f"Cannot {what} {directory}: {', '.join(links)} would be left as it is, behind a link. Put what is "

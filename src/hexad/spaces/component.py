@@ -68,7 +68,6 @@ COMPONENT: Final = Component(
             purpose=EXPORTS,
             label="exports, evidence, space files",
             place=5,
-            links=True,
         )
         for pattern in ("spaces/*", "exports/*")
     ),

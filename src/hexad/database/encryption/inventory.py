@@ -77,22 +77,6 @@ class Inventory:
             group = _UNKNOWN if path.is_symlink() else self._group_of(name)
             yield StoreFile(name=name, form=group.form, purpose=group.purpose, bytes=path.lstat().st_size)
 
-    def links_in_the_way(self, directory: Path) -> list[str]:
-        """Return the links that stand where a store has a file or a folder of its own, by path below it.
-
-        What is behind them is the store's and would be left under the old key.
-        """
-        paths = [path for path in files_below(directory) if path.is_symlink()]
-        return [str(path.relative_to(directory)) for path in paths if self._is_in_the_way(path, directory)]
-
-    def _is_in_the_way(self, link: Path, directory: Path) -> bool:
-        name = link.relative_to(directory).as_posix()
-        top = PurePosixPath(name).parts[0]
-        if top in self._folders and (name == top or link.is_dir()):
-            return True
-        group = self._group_of(name)
-        return not group.links and group.form not in (Treatment.KEPT, Treatment.UNKNOWN)
-
     def _group_of(self, name: str) -> FileGroup:
         if (group := self._named.get(name)) is not None:
             return group

@@ -55,10 +55,6 @@ class UserInventory(Inventory):
                     name=group.pattern, form=group.form, purpose=group.purpose, bytes=path.stat().st_size
                 )
 
-    def links_in_the_way(self, directory: Path) -> list[str]:
-        """Return the links that stand where the layer has a file."""
-        return [file.name for file in self.files(directory) if (directory / file.name).is_symlink()]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserStore:
