@@ -44,3 +44,6 @@ def test_what_is_not_there_is_said(shell: Shell) -> None:
     assert (3, "") == (ran.code, ran.out)
     assert "nothing called 'login'" in ran.err
     assert 2 == shell("graph", "query", "path", "auth.py").code
+    ran = shell("graph", "query", "callers", "login", "--to", "start")
+    assert (2, True) == (ran.code, "give --to with path alone." in ran.err)
+    assert "----" not in ran.err

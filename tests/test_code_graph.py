@@ -231,6 +231,103 @@ def test_a_name_that_means_nothing_is_answered_with_those_that_look_like_it(hx, 
         hx.graph.index("elsewhere")
 
 
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("{root}/src/shop/cart.py", "src/shop/cart.py"),
+        ("{root}/src/shop/cart.py::Cart.total", "src/shop/cart.py::Cart.total"),
+        ("{root}/src/shop/cart.py:12", "src/shop/cart.py::Cart.total"),
+        ("src\\shop\\cart.py", "src/shop/cart.py"),
+        ("SRC/shop/Cart.py", "src/shop/cart.py"),
+        ("code:src/shop/cart.py::Cart.total", "src/shop/cart.py::Cart.total"),
+        ("code:library:json", "library:json"),
+        ("library:json", "library:json"),
+    ],
+)
+def test_a_name_is_taken_as_editors_and_answers_write_it(hx, shop, written, meant):
+    hx.graph.index()
+    (target,) = hx.graph.query("definition", written.format(root=shop)).targets
+    assert f"code:{meant}" == target.id
+
+
+@pytest.mark.parametrize("written", ["*", "c*", "?art", "src/*", "[c]art", "code:*"])
+def test_a_name_is_no_pattern(hx, shop, written):
+    hx.graph.index()
+    with pytest.raises(NotFound, match="nothing called"):
+        hx.graph.query("definition", written)
+
+
+@pytest.mark.row("A049")
+def test_a_member_that_a_class_inherits_is_meant_by_its_name(hx, shop):
+    (shop / "src/shop/big.py").write_text(
+        "from shop.cart import Cart\n\n\nclass BigCart(Cart):\n    def fill(self):\n        return self.total()\n"
+    )
+    hx.graph.index()
+
+    answer = hx.graph.query("callers", "BigCart.total")
+    assert ["code:src/shop/cart.py::Cart.total"] == [node.id for node in answer.targets]
+    assert "src/shop/big.py::BigCart.fill" in found(hx, "callers", "BigCart.total")
+    assert "'BigCart.total' is inherited: this is src/shop/cart.py::Cart.total." in answer.notes
+    assert ["src/shop/store.py::Saved.save"] == found(hx, "definition", "shop.big.BigCart.save")
+    with pytest.raises(NotFound, match=r"It has Cart.total"):
+        hx.graph.query("callers", "BigCart.totals")
+
+
+@pytest.mark.row("A049")
+def test_a_class_is_extended_under_the_name_that_it_is_imported_as(hx, shop):
+    (shop / "src/shop/sea.py").write_text(
+        "from shop.cart import Cart as _Cart\nfrom shop.prices import PriceList as Prices\n\n\n"
+        "class Cart(_Cart):\n    pass\n\n\nclass Held:\n    of: Prices\n"
+    )
+    hx.graph.index()
+    assert ["src/shop/sea.py::Cart"] == found(hx, "subclasses", "src/shop/cart.py::Cart")
+    assert ["src/shop/cart.py::Cart.weigh"] == found(hx, "definition", "src/shop/sea.py::Cart.weigh")
+    assert [] == found(hx, "subclasses", "PriceList")
+
+
+@pytest.mark.parametrize(
+    ("written", "named"),
+    [
+        ("src/shop/crt.py", "src/shop/cart.py"),
+        ("pricelst", "PriceList"),
+        ("riceList", "PriceList"),
+        ("Cart.wiegh", "Cart.weigh"),
+        ("cart.py::Cart.wiegh", "Cart.weigh"),
+    ],
+)
+def test_what_is_called_nearly_so_is_named_with_what_it_stands_in(hx, shop, written, named):
+    hx.graph.index()
+    with pytest.raises(NotFound, match=f"It has {named}"):
+        hx.graph.query("callers", written)
+
+
+def test_a_library_is_meant_beside_a_file_that_is_called_like_it(hx, shop):
+    (shop / "src/shop/requests.py").write_text("")
+    (shop / "src/shop/send.py").write_text("from shop import requests\n")
+    hx.graph.index()
+    assert {"src/shop/prices.py", "src/shop/send.py"} == set(found(hx, "dependents", "requests"))
+
+
+@pytest.mark.row("A045")
+@pytest.mark.parametrize("how", ["indexed", "ingested"])
+def test_an_answer_says_which_files_changed_since_they_were_read(hx, shop, how):
+    def read_again():
+        hx.graph.index() if how == "indexed" else hx.ingest(shop)
+
+    def notes():
+        return [note for note in hx.graph.query("callers", "Cart.total").notes if "Changed or gone" in note]
+
+    read_again()
+    assert [] == notes()
+    (shop / "src/shop/cart.py").write_text("# longer\n" + SHOP["src/shop/cart.py"])
+    (shop / "src/shop/empty/deep.py").unlink()
+    assert [
+        "Changed or gone since it was read: src/shop/cart.py, src/shop/empty/deep.py; `hexad graph index` reads it again."
+    ] == notes()
+    read_again()
+    assert [] == notes()
+
+
 @pytest.mark.row("A043")
 def test_a_package_whose_init_has_only_white_space_is_a_package(opened, project):
     """Two distributions side by side: the imports between them lead through files that say nothing."""

@@ -313,6 +313,21 @@ def test_super_leads_out_of_a_module_in_the_file_before_it_leads_out_of_the_file
 
 
 @NEEDS
+@pytest.mark.row("A049")
+def test_a_class_is_extended_under_the_name_that_it_is_exported_as(tmp_path):
+    files = {
+        "base.ts": "class App {\n  run(): void {}\n}\n\nexport { App as AppBase };\nexport default class Door {}\n",
+        "app.ts": "import Gate, { AppBase } from './base';\n\nexport class App extends AppBase {}\nexport class Port extends Gate {}\n",
+    }
+    with indexed(tmp_path, files) as hx:
+        for base, extending in (("base.ts::App", "App"), ("Door", "Port")):
+            hits = hx.graph.query("subclasses", base).hits
+            assert [("app.ts", extending)] == [(hit.node.path, hit.node.name) for hit in hits]
+        (target,) = hx.graph.query("callers", "app.ts::App.run").targets
+        assert "code:base.ts::App.run" == target.id
+
+
+@NEEDS
 @pytest.mark.row("A044")
 def test_what_a_module_inside_of_a_file_gives_on_is_followed(tmp_path):
     files = {

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +28,9 @@ from hexad.memory.store import Stores
 DEPTH_MOST: Final = 20
 LIMIT_MOST: Final = 10_000
 _SHOWN: Final = 10
+_LOOKED_AT: Final = 100
+"""Of so many hits it is looked whether their files are as they were when they were read."""
+_NAMED: Final = 3
 
 
 @all_failures_translated
@@ -97,7 +102,13 @@ class CodeGraphFacade:
         self._whole(limit, "limit", LIMIT_MOST)
         with self._stores.db.read():
             queries = CodeQueries(self._tables, spaces=self._spaces(space), text=name, limit=limit)
-            return queries.answer(chosen, to=None if to is None else self._name(to, "to"), depth=depth)
+            answer = queries.answer(chosen, to=None if to is None else self._name(to, "to"), depth=depth)
+            nodes = (*answer.targets, *(hit.node for hit in answer.hits[:_LOOKED_AT]))
+            read = self._tables.fingerprints({(node.root, node.path) for node in nodes if node.path})
+        changed = [
+            path for (root, path), fingerprint in read.items() if _has_changed(root, path, fingerprint)
+        ]
+        return replace(answer, notes=(*answer.notes, _note_of(changed))) if changed else answer
 
     def impact(self, target: str, *, depth: int = 1, limit: int = 50, space: str | None = None) -> CodeAnswer:
         """Return the files and tests that a change of `target` may break: `query("impact", target)`."""
@@ -159,3 +170,20 @@ class CodeGraphFacade:
                 argument=argument,
             )
         return name
+
+
+def _has_changed(root: str, path: str, fingerprint: str) -> bool:
+    """Whether a file has another size or time than when it was read, or is gone; never in a root that is not here."""
+    try:
+        state = os.stat(os.path.join(root, path.partition("#part-")[0]))
+    except FileNotFoundError:
+        return os.path.isdir(root)
+    except (OSError, ValueError):  # nobody may look at it
+        return False
+    return fingerprint != f"{state.st_size}:{state.st_mtime_ns}"
+
+
+def _note_of(changed: Sequence[str]) -> str:
+    shown = ", ".join(sorted(changed)[:_NAMED])
+    more = f" and {len(changed) - _NAMED} more" if len(changed) > _NAMED else ""
+    return f"Changed or gone since it was read: {shown}{more}; `hexad graph index` reads it again."

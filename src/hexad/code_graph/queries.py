@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from typing import Final
 
+from hexad.code_graph.facts import ImportFact
 from hexad.code_graph.languages import code_language, languages
-from hexad.code_graph.tables.graph import CHANGES_WITH, CodeEdgeRow, CodeGraphTables, CodeNodeRow
+from hexad.code_graph.tables.graph import CHANGES_WITH, CodeEdgeRow, CodeGraphTables, CodeNodeRow, quoted_glob
 from hexad.code_graph.values import CodeAnswer, CodeHit, CodeNode, CodeQuestion
 from hexad.errors import NotFound
 
@@ -42,6 +43,12 @@ _PATH_DEPTH: Final = 12
 BY_NAME: Final = 0.4
 """How sure it is that a call on an unknown value means the only thing of that name; of several it is shared out."""
 _NAMESAKES_MOST: Final = 4
+_BASES_DEEPEST: Final = 6
+"""So far a member is looked for in what a class extends."""
+_NEAR_MOST: Final = 3
+"""So many names are told in the place of one that there is not."""
+_ID: Final = "code:"
+"""With what ids of nodes begin."""
 _NODES_MOST: Final = 50_000
 """So many nodes are walked through for one answer."""
 
@@ -55,6 +62,7 @@ _NO_IMPORT: Final = (
 _TYPES: Final = frozenset({"class", "interface", "struct", "trait", "enum", "type"})
 _BRACKETS: Final = re.compile(r"\[[^\]]*\]+|<[^>]*>+")
 _JOINTS: Final = re.compile(r"::|->|[.#]")
+_WORD: Final = re.compile(r"\w+")
 _LINE_DIGITS: Final = 9
 _OWN_CRATE: Final = frozenset({"", "crate", "self", "super"})
 _OF_THE_FOLDER: Final = frozenset({"mod", "lib", "index", "__init__"})
@@ -82,6 +90,9 @@ class CodeQueries:
         self._tables, self._spaces, self._text, self._limit = tables, spaces, text, limit
         self._kind = kind
         self._hidden = tables.hidden_files()
+        self._imports_of: dict[tuple[int, str], tuple[ImportFact, ...]] = {}
+        self._inherited: dict[str, str] = {}
+        """Members that were asked of a class → those of its bases that are meant."""
 
     # What a name means --------------------------------------------------------------------------------------------
 
@@ -103,6 +114,16 @@ class CodeQueries:
 
     def _meanings(self, name: str) -> Iterable[list[CodeNodeRow]]:
         name = name.strip().strip("`'\"").removesuffix("()").removeprefix("./").rstrip("/")
+        yield from self._as_written(self._below_a_root(name.removeprefix(_ID)))
+        if "\\" in name:
+            yield from self._as_written(self._below_a_root(name.replace("\\", "/")).removeprefix("./"))
+
+    def _below_a_root(self, name: str) -> str:
+        """Return an absolute path as the graph has it."""
+        roots = (f"{root.uri.rstrip('/')}/" for root in self._tables.roots(list(self._spaces)))
+        return name.removeprefix(max(filter(name.startswith, roots), key=len, default=""))
+
+    def _as_written(self, name: str) -> Iterable[list[CodeNodeRow]]:
         tables = self._tables
         path, mark, symbol = name.partition("::") if "::" in name else name.rpartition(":")
         if mark and path and symbol:
@@ -112,29 +133,36 @@ class CodeQueries:
                 yield self._around(self._seen(nodes), int(symbol))
             else:
                 yield [node for node in tables.by_qualified(symbol) if node.file_no in files]
+                yield self._inherited_member(symbol, files)
         yield tables.by_path(name)
         yield tables.by_qualified(name)
         yield self._module(name)
         yield self._dotted_symbol(name)
         yield self._written_symbol(name)
+        yield self._inherited_member(name)
+        libraries = tables.find("n.node_type = 'library' AND n.name = ?", (name,), limit=20)
         if "." not in name:
-            stems = tables.by_pattern(f"{name.replace('[', '[[]')}.*", files=True)
+            stems = tables.by_pattern(f"{quoted_glob(name)}.*", files=True)
             # `_auth.py` is what a package calls its module `auth` where others are not to import it.
-            yield [*stems, *tables.below(name)] if stems else self._private_files(name)
+            yield [*stems, *tables.below(name), *libraries] if stems else self._private_files(name)
             yield tables.below(name)
         else:
             yield tables.below(name)
-        yield tables.find("n.node_type = 'slice' AND n.name = ?", (name,), limit=1)
-        yield tables.find("n.node_type = 'library' AND n.name = ?", (name,), limit=20)
-        yield tables.by_name(name, folded=True)
-        folded = name.lower()
-        yield tables.find(
-            "n.node_type = 'file' AND lower(n.name) GLOB ?", (f"{folded.replace('[', '[[]')}.*",), limit=200
+        yield tables.find("n.node_type = 'slice' AND n.name = ?", (name.removeprefix("slice:"),), limit=1)
+        yield libraries or tables.find(
+            "n.node_type = 'library' AND n.name = ?", (name.removeprefix("library:"),), limit=20
         )
+        yield tables.by_name(name, folded=True)
+        folded = quoted_glob(name.lower())
+        yield tables.find("n.node_type = 'file' AND lower(n.name) GLOB ?", (f"{folded}.*",), limit=200)
+        if "/" in name:
+            yield tables.find(
+                "n.node_type = 'file' AND lower('/' || n.qualified) GLOB ?", (f"*/{folded}",), limit=200
+            )
 
     def _private_files(self, name: str) -> list[CodeNodeRow]:
         """Return the files whose names are this but for an underscore before it; tests where all are."""
-        pattern = f"_{name.replace('[', '[[]')}.*"
+        pattern = f"_{quoted_glob(name)}.*"
         files = self._tables.by_pattern(pattern, files=True)
         return [node for node in files if not node.is_test] or files
 
@@ -188,15 +216,99 @@ class CodeQueries:
                 return found
         return []
 
+    def _inherited_member(self, name: str, files: Collection[int] = ()) -> list[CodeNodeRow]:
+        """Return what `Class.member` means where a class that `Class` extends has the member: those of the nearest."""
+        outer, _, last = _JOINTS.sub(".", name).rpartition(".")
+        if not outer or "/" in name:
+            return []
+        classes = self._seen(self._tables.by_qualified(outer) or self._dotted_symbol(outer))
+        front = [node for node in classes if node.kind in _TYPES and (not files or node.file_no in files)]
+        met = {node.no for node in front}
+        for _ in range(_BASES_DEEPEST):
+            front = [base for node in front for base in self._bases_of(node) if base.no not in met]
+            met |= {base.no for base in front}
+            found = [
+                member
+                for base in front
+                for member in self._tables.by_qualified(f"{base.qualified}.{last}")
+                if (member.file_no, member.qualified) == (base.file_no, f"{base.qualified}.{last}")
+            ]
+            if found := self._seen(found):
+                self._inherited[name] = ", ".join(
+                    dict.fromkeys(f"{member.path}::{member.qualified}" for member in found)
+                )
+                return found
+        return []
+
+    def _bases_of(self, node: CodeNodeRow) -> list[CodeNodeRow]:
+        """Return the classes that a class states to extend or implement."""
+        # What a class of Python extends is mentioned by what the class stands in.
+        edges = self._tables.edges({node.no}, kinds={"belongs_to"})
+        places = {node.no, node.file_no, *(edge.to_no for edge in edges)}
+        lines = {edge.to_no: edge.line for edge in self._tables.edges(places, kinds={"references"})}
+        bases = self._tables.nodes(lines)
+        return [
+            base
+            for base in bases.values()
+            if base.kind in _TYPES and self._states_base(node, base, lines[base.no])
+        ]
+
+    def _states_base(self, node: CodeNodeRow, base: CodeNodeRow, line: int) -> bool:
+        """Whether a symbol's own words say that it extends or implements another one, which it mentions.
+
+        What stands in brackets is what a base is made of: `Stack(List[Item])` extends no `Item`. Of Rust an `impl`
+        outside of the type says so.
+        """
+        if node.kind not in _TYPES:
+            return False
+        if (
+            base.kind == "trait"
+            and node.kind in ("struct", "enum")
+            and not node.line <= line <= node.end_line
+        ):
+            return True
+        _, _, stated = _BRACKETS.sub("", node.signature).partition(node.name)
+        words = set(_WORD.findall(stated))
+        return base.name in words or (bool(words) and not words.isdisjoint(self._called(base, node)))
+
+    def _called(self, base: CodeNodeRow, node: CodeNodeRow) -> set[str]:
+        """Return what a file calls a class of another one: by what that exports it as, and it imports it as."""
+        exported = {base.name} | {
+            each.alias for each in self._imports(base) if each.name == base.name and not each.module
+        }
+        return {each.alias for each in self._imports(node) if each.name in exported and each.alias}
+
+    def _imports(self, node: CodeNodeRow) -> tuple[ImportFact, ...]:
+        key = (node.root_no, node.path)
+        if key not in self._imports_of:
+            facts = self._tables.facts(*key)
+            self._imports_of[key] = () if facts is None else facts.imports
+        return self._imports_of[key]
+
     def _remedy(self, name: str) -> str:
         language = code_language(name)
         if language is not None and language not in languages():
             return NEEDS_EXTRA.format(language)
-        last = _JOINTS.split(name)[-1].rpartition("/")[2]
-        rows = self._tables.by_pattern(f"{last[:1].replace('[', '[[]')}*", limit=5_000)
-        near = get_close_matches(last, sorted({row.name for row in self._seen(rows)}), n=3)
-        if near:
-            return f"It has {', '.join(near)}."
+        path = name.replace("\\", "/").strip("`'\"").removesuffix("()").partition("::")
+        is_file = not path[1] and (language is not None or "/" in path[0])
+        last = path[0].rpartition("/")[2] if is_file else _JOINTS.split(path[2] or path[0])[-1]
+        # Names that begin as it does, in either case, else those that have its end in them.
+        begins = f"[{last[:1].lower()}{last[:1].upper()}]" if last[:1].isalpha() else quoted_glob(last[:1])
+        for pattern in (f"{begins}*", f"*{quoted_glob(last[len(last) // 2 :])}*"):
+            nodes = self._seen(self._tables.find("n.name GLOB ?", (pattern,), limit=5_000))
+            if is_file:
+                nodes = [node for node in nodes if node.node_type == "file"] or nodes
+            folded = {node.name.lower() for node in nodes}
+            names = get_close_matches(last.lower(), sorted(folded), n=_NEAR_MOST)
+            if names:
+                near = sorted(
+                    (node for node in nodes if node.name.lower() in names),
+                    key=lambda node: (node.is_test, names.index(node.name.lower()), -_likeness(name, node)),
+                )
+                shown = dict.fromkeys(
+                    node.name if node.node_type == "library" else node.qualified for node in near
+                )
+                return f"It has {', '.join(list(shown)[:_NEAR_MOST])}."
         return "Name a file, a folder, a symbol or a module; `hexad graph index` reads what is new."
 
     def _seen(self, nodes: Iterable[CodeNodeRow]) -> list[CodeNodeRow]:
@@ -245,6 +357,10 @@ class CodeQueries:
                 f"{self._text!r} means {len(targets)} things here; a path or a longer name says which.",
                 *notes,
             ]
+        notes = [
+            *(f"{name!r} is inherited: this is {of}." for name, of in self._inherited.items()),
+            *notes,
+        ]
         left = len(hits) - self._limit
         if left > 0 and question is not CodeQuestion.PATH:
             hits, notes = hits[: self._limit], [*notes, f"{left} more; a higher limit shows them."]
@@ -321,7 +437,7 @@ class CodeQueries:
                 # What a class of Python extends is mentioned by what the class stands in.
                 stating = [source] if source.node_type == "symbol" else self._tables.members(source.no)
                 for node in stating:
-                    if node.no in known or not _states_base(node, base, edge.line):
+                    if node.no in known or not self._states_base(node, base, edge.line):
                         continue
                     score = edge.confidence * _STEP ** (distance - 1)
                     how = Reached(
@@ -565,26 +681,18 @@ def node_of(row: CodeNodeRow) -> CodeNode:
     )
 
 
+def _likeness(name: str, node: CodeNodeRow) -> float:
+    """Return how much of a name, with what it stands in, a node has in common with it."""
+    whole = SequenceMatcher(None, name, node.qualified, autojunk=False).ratio()
+    return max(whole, SequenceMatcher(None, name, f"{node.path}::{node.qualified}", autojunk=False).ratio())
+
+
 def _files(count: int) -> str:
     return "1 file" if count == 1 else f"{count} files"
 
 
 def _is_unimported(node: CodeNodeRow) -> bool:
     return node.node_type == "file" and node.kind in _UNIMPORTED
-
-
-def _states_base(node: CodeNodeRow, base: CodeNodeRow, line: int) -> bool:
-    """Whether a symbol's own words say that it extends or implements another one, which it mentions.
-
-    What stands in brackets is what a base is made of: `Stack(List[Item])` extends no `Item`. Of Rust an `impl` outside
-    of the type says so.
-    """
-    if node.kind not in _TYPES:
-        return False
-    if base.kind == "trait" and node.kind in ("struct", "enum") and not node.line <= line <= node.end_line:
-        return True
-    _, _, stated = _BRACKETS.sub("", node.signature).partition(node.name)
-    return re.search(rf"\b{re.escape(base.name)}\b", stated) is not None
 
 
 def _stands_in(path: str, outer: Sequence[str]) -> bool:

@@ -560,7 +560,7 @@ class CodeGraphTables:
         last = name.rpartition(".")[2]
         return self.find(
             "n.name = ? AND n.node_type = 'symbol' AND (n.qualified = ? OR n.qualified GLOB ?)",
-            (last, name, f"*.{_quoted(name)}"),
+            (last, name, f"*.{quoted_glob(name)}"),
             limit=limit,
         )
 
@@ -568,7 +568,7 @@ class CodeGraphTables:
         """Return the files whose path is this, or ends in it behind a slash."""
         return self.find(
             "n.name = ? AND n.node_type = 'file' AND (n.qualified = ? OR n.qualified GLOB ?)",
-            (path.rpartition("/")[2], path, f"*/{_quoted(path)}"),
+            (path.rpartition("/")[2], path, f"*/{quoted_glob(path)}"),
             limit=limit,
         )
 
@@ -576,9 +576,20 @@ class CodeGraphTables:
         """Return the files in a folder, named by its path or the end of it."""
         return self.find(
             "n.node_type = 'file' AND (n.qualified GLOB ? OR n.qualified GLOB ?)",
-            (f"{_quoted(folder)}/*", f"*/{_quoted(folder)}/*"),
+            (f"{quoted_glob(folder)}/*", f"*/{quoted_glob(folder)}/*"),
             limit=limit,
         )
+
+    def fingerprints(self, places: Collection[tuple[str, str]]) -> dict[tuple[str, str], str]:
+        """Return of files, by root and path, by which size and time each was known when it was read last."""
+        rows = self.db.query(
+            "SELECT r.uri, n.qualified, coalesce(nullif(c.fingerprint, ''), i.fingerprint, '') FROM json_each(?) p"
+            " JOIN code_roots r ON r.uri = p.value ->> 0"
+            " JOIN code_nodes n ON n.root_no = r.no AND n.node_type = 'file' AND n.qualified = p.value ->> 1"
+            " JOIN code_files c ON c.file_no = n.no LEFT JOIN source_items i ON i.memory_no = c.memory_no",
+            (json.dumps(sorted(places)),),
+        )
+        return {(root, path): fingerprint for root, path, fingerprint in rows if fingerprint}
 
     def members(self, file_no: int) -> list[CodeNodeRow]:
         """Return the symbols of a file in the order of their lines."""
@@ -716,7 +727,7 @@ _WILDCARD: Final = re.compile(r"[*?\[]")
 _LAST_CHARACTER: Final = "\U0010ffff"
 
 
-def _quoted(text: str) -> str:
+def quoted_glob(text: str) -> str:
     """Return a text in which GLOB takes every character for itself."""
     return "".join(f"[{char}]" if char in "*?[" else char for char in text)
 
@@ -761,7 +772,7 @@ def _condition(selection: Selection) -> tuple[str, tuple[SQLValue, ...]]:
         params.append(selection.space)
     if selection.source is not None:
         prefix = selection.source.rstrip("/")
-        below = f"{_quoted(prefix)}/*"
+        below = f"{quoted_glob(prefix)}/*"
         where.append(
             "(r.uri = ? OR r.uri GLOB ? OR n.qualified = ? OR n.qualified GLOB ?"
             " OR r.uri || '/' || n.qualified = ? OR r.uri || '/' || n.qualified GLOB ?)"

@@ -68,7 +68,7 @@ def error_message(error: hexad.HexadError, command: click.Command | None) -> str
     typed = None if argument is None else _parameter(argument, command) or _TYPED.get(argument)
     if argument is not None and typed is not None:
         # One option, where the library speaks of a list: "links hold" is "--link holds".
-        form = re.compile(rf"(?<!\w){re.escape(argument)} (?:= |(hold) )?")
+        form = re.compile(rf"(?<![\w-]){re.escape(argument)} (?:= |(hold) )?")
         message = form.sub(lambda match: f"{typed} {'holds ' if match[1] else ''}", message, count=1)
     return message
 
