@@ -558,9 +558,9 @@ class Database:
                     f"The change was written to {self.path} but syncing it failed ({error}). "
                     "Check the disk, then look whether the change is there before repeating it."
                 ) from error
-            raise translated_error(error, self.path) from error
+            raise translated_error(error, self.path, con.sqlite) from error
         except FOREIGN as error:
-            raise translated_error(error, self.path) from error
+            raise translated_error(error, self.path, con.sqlite) from error
 
     @contextmanager
     def _savepoint(self, con: Connection) -> Iterator[None]:

@@ -39,6 +39,15 @@ _REMEDIES = {
     errno.EPERM: "This user may not do that; check the owner and the mode of the file and its directory.",
     errno.ENOENT: "A folder of it is not there, or was moved or removed meanwhile; make it, or choose another place.",
     errno.ENOTDIR: "A part of the path is a file, not a directory; choose another place.",
+    errno.EISDIR: "A folder is in the place of a file; move it away.",
+    errno.EEXIST: "Something else is in its place; move it away.",
+    errno.EFBIG: "A limit on the size of files is reached (`ulimit -f`, or the file system's); raise it.",
+    errno.ENAMETOOLONG: "The file system takes no name or path as long as that; choose a shorter one.",
+    errno.ELOOP: "Links in the path lead back to each other, or one is in the place of a file; remove it.",
+    errno.EMLINK: "The file system takes no more names in that folder; move the store to another one.",
+    errno.ENOLCK: "The file system has no locks left, or none at all; move the store to a local disk.",
+    errno.ESTALE: "The network disk does not have it any more; mount it anew, or use a local disk.",
+    errno.ENFILE: "Too many files are open on this machine; close some programs.",
     errno.EMFILE: "Too many files are open; raise the limit (`ulimit -n`) or close some stores.",
 }
 

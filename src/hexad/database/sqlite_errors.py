@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -57,8 +58,10 @@ def extended_code(error: apsw.Error) -> int:
 FOREIGN = (apsw.Error, UnicodeDecodeError, UnicodeEncodeError)
 
 
-def translated_error(error: apsw.Error | UnicodeError, path: Path) -> HexadError:
-    """Return the `HexadError` that says what `error` means for the store at `path`."""
+def translated_error(
+    error: apsw.Error | UnicodeError, path: Path, sqlite: apsw.Connection | None = None
+) -> HexadError:
+    """Return the `HexadError` that says what `error` of a connection means for the store at `path`."""
     match error:
         case UnicodeDecodeError():
             return IntegrityError(f"The store {path} is damaged: a text in it is not valid UTF-8. {_RESTORE}")
@@ -83,9 +86,12 @@ def translated_error(error: apsw.Error | UnicodeError, path: Path) -> HexadError
         case apsw.IOError() if extended_code(error) in _CONTENT_ERRORS:
             return IntegrityError(f"The store {path} is damaged: {error}. {_RESTORE}")
         case apsw.IOError():
+            # SQLite says I/O error for all but a full disk: a quota, a limit on the size of files, a lost server.
+            number = 0 if sqlite is None else sqlite.system_errno
+            reason = os.strerror(number) if number else str(error)
+            remedy = files.remedy_for(OSError(number, reason))
             return StorageFailure(
-                f"Cannot read or write {path}: {error} ({_extended_name(error)}). "
-                "Check the disk, then try again."
+                f"Cannot read or write {path}: {reason} ({_extended_name(error)}). {remedy}"
             )
         case apsw.ReadOnlyError() | apsw.PermissionsError():
             return StorageFailure(

@@ -96,8 +96,15 @@ def require_own_files(folder: Path) -> None:
     waited for. Of what people put there themselves (documents, space files, exports) a single file may be a link to a
     file: it is replaced when it is written, and not followed.
     """
-    for name in _folders_in(folder, (*_OWN_FILES, *_OWN_FOLDERS)):
-        _require_own_below(folder / name, may_have_links=name in _MAY_HAVE_LINKS)
+    folders = _folders_in(folder, (*_OWN_FILES, *_OWN_FOLDERS))
+    for name in folders:
+        if name in _NO_FOLDERS:
+            raise InvalidInput(f"{folder / name} is a folder, where a store has a file. Move it away.")
+    for name in _OWN_FOLDERS:
+        if name in folders:
+            _require_own_below(folder / name, may_have_links=name in _MAY_HAVE_LINKS)
+        elif (folder / name).is_file():
+            raise InvalidInput(f"{folder / name} is a file, where a store has a folder. Move it away.")
 
 
 def _require_own_below(folder: Path, *, may_have_links: bool) -> None:
@@ -148,6 +155,10 @@ def _leads_to_no_other(link: Path) -> bool:
 
 _LINK: Final = "a link"
 _OWN_FILES: Final = ("memory.db*", "keys.json", "encryption*", "*.lock", ".gitignore")
+_NO_FOLDERS: Final = (
+    "memory.db", "memory.db-wal", "memory.db-shm", "memory.db-commit", "memory.db-sync", "keys.json",
+    "encryption.json", "open.lock",
+)  # fmt: skip
 _OWN_FOLDERS: Final = (
     "audit", "cache", "convert", "documents", "exports", "openers", "server", "spaces", "stream",
 )  # fmt: skip

@@ -12,6 +12,7 @@ import apsw
 
 from hexad.core.clock import Clock
 from hexad.database.sqlite_errors import FOREIGN, translated_error
+from hexad.errors import HexadError
 
 SQLValue = str | int | float | bytes | None
 Row = tuple[Any, ...]
@@ -39,7 +40,7 @@ class Rows:
             yield from chain(self._cursor or ())
             self._cursor = None
         except FOREIGN as error:
-            raise translated_error(error, self._path) from error
+            raise self._translated(error) from error
 
     def fetchall(self) -> list[Row]:
         """Return the rows that are left."""
@@ -47,7 +48,7 @@ class Rows:
             rows: list[Row] = list(chain(self._cursor or ()))
             self._cursor = None
         except FOREIGN as error:
-            raise translated_error(error, self._path) from error
+            raise self._translated(error) from error
         return rows
 
     def fetchone(self) -> Row | None:
@@ -55,10 +56,13 @@ class Rows:
         try:
             row: Row | None = None if self._cursor is None else self._cursor.fetchone()
         except FOREIGN as error:
-            raise translated_error(error, self._path) from error
+            raise self._translated(error) from error
         finally:
             self._cursor = None
         return row
+
+    def _translated(self, error: apsw.Error | UnicodeError) -> HexadError:
+        return translated_error(error, self._path, None if self._cursor is None else self._cursor.connection)
 
 
 @dataclass(slots=True)
@@ -119,7 +123,7 @@ class Connection:
         try:
             cursor = self._sqlite.execute(sql, params)
         except FOREIGN as error:
-            raise translated_error(error, self.path) from error
+            raise translated_error(error, self.path, self._sqlite) from error
         if tracer:
             tracer(sql, self._tracing.clock.monotonic() - start)
         return Rows(cursor, self.path)
@@ -132,7 +136,7 @@ class Connection:
             for _ in self._sqlite.executemany(sql, rows):
                 pass
         except FOREIGN as error:
-            raise translated_error(error, self.path) from error
+            raise translated_error(error, self.path, self._sqlite) from error
         if tracer:
             tracer(sql, self._tracing.clock.monotonic() - start)
 

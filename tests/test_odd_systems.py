@@ -1,0 +1,109 @@
+"""What stands in the place of a store's files, and what the system refuses, is named with its remedy."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import hexad
+from hexad.database import files
+from hexad.errors import HexadError, InvalidInput, StorageFailure
+
+
+def opened(folder: Path, *, readonly: bool = False) -> hexad.Hexad:
+    return hexad.open(folder, embedder=None, background=False, readonly=readonly)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    with opened(tmp_path) as hx:
+        hx.remember("The gate closes at nine.")
+    return tmp_path
+
+
+@pytest.mark.parametrize("readonly", [True, False])
+@pytest.mark.parametrize("name", ["memory.db", "memory.db-wal", "memory.db-commit", "keys.json", "open.lock"])
+def test_a_folder_in_the_place_of_a_stores_file_is_named(project: Path, name: str, readonly: bool) -> None:
+    place = project / ".hexad" / name
+    place.unlink(missing_ok=True)
+    place.mkdir()
+
+    with pytest.raises(InvalidInput, match=rf"{name} is a folder, where a store has a file\. Move it away\."):
+        opened(project, readonly=readonly)
+
+
+@pytest.mark.parametrize("name", ["openers", "stream", "audit", "spaces", "cache"])
+def test_a_file_in_the_place_of_a_stores_folder_is_named(project: Path, name: str) -> None:
+    place = project / ".hexad" / name
+    shutil.rmtree(place, ignore_errors=True)
+    place.write_text("somebody's")
+
+    with pytest.raises(InvalidInput, match=f"{name} is a file, where a store has a folder"):
+        opened(project)
+
+    assert "somebody's" == place.read_text()
+
+
+@pytest.fixture
+def limit_of_files() -> Iterator[int]:
+    """Let no file of this process grow beyond a size; SIGXFSZ is ignored, as Python has it."""
+    was, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.getsignal(signal.SIGXFSZ)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        yield 400_000
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, was)
+        signal.signal(signal.SIGXFSZ, handler)
+
+
+def test_a_limit_on_the_size_of_files_is_named_and_the_store_goes_on(
+    project: Path, limit_of_files: int
+) -> None:
+    with opened(project) as hx:
+        hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit_of_files, hard))
+        with pytest.raises(StorageFailure, match=r"File too large .*`ulimit -f`"):
+            for number in range(200):
+                hx.remember(f"Gate {number}: " + " ".join(f"{number}w{word}" for word in range(400)))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+
+        hx.remember("The gate opens at six.")
+        assert {"The gate opens at six.", "The gate closes at nine."} <= {
+            hit.text for hit in hx.recall("gate", limit=200)
+        }
+        assert [] == hx.check()
+
+
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [
+        (errno.EDQUOT, "The disk quota is used up"),
+        (errno.EFBIG, "`ulimit -f`"),
+        (errno.EROFS, "The file system is read-only"),
+        (errno.EMLINK, "takes no more names in that folder"),
+        (errno.ENAMETOOLONG, "choose a shorter one"),
+        (errno.EISDIR, "A folder is in the place of a file"),
+        (errno.EEXIST, "Something else is in its place"),
+        (errno.ENOLCK, "no locks left"),
+        (errno.ESTALE, "mount it anew"),
+    ],
+)
+def test_what_the_system_refuses_has_a_remedy_of_its_own(project: Path, number: int, remedy: str) -> None:
+    def refuse(operation: str, path: Path) -> None:
+        if path.suffix == ".tmp" and operation in ("open", "write"):
+            raise OSError(number, os.strerror(number))
+
+    with opened(project) as hx:
+        previous = files.set_hook(refuse)
+        try:
+            with pytest.raises(HexadError, match=remedy):
+                hx.spaces.write_file("default")
+        finally:
+            files.set_hook(previous)
