@@ -195,7 +195,9 @@ def test_key_files_of_the_store_that_are_of_the_other_kind_are_refused(tmp_path,
     folders = {True: made(project, KEY), False: made(other, None)}
     foreign = (folders[not encrypted_one] / "keys.json").read_bytes()
     (folders[encrypted_one] / "keys.json").write_bytes(foreign)
-    with opened(folders[encrypted_one].parent, KEY if encrypted_one else None) as hx:
+    with pytest.warns(UserWarning, match=r"keys\.json"):
+        hx = opened(folders[encrypted_one].parent, KEY if encrypted_one else None)
+    with hx:
         found = hx.check()
         assert any("keys.json" in problem for problem in found)
         with pytest.raises(IntegrityError, match=r"keys\.json"):

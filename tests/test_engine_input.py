@@ -464,7 +464,8 @@ def test_a_damaged_key_file_stops_writing(opened: Opener) -> None:
         keys = first.path / "keys.json"
     whole = keys.read_text()
     keys.write_text("{}")
-    hx = opened()
+    with pytest.warns(UserWarning, match=r"keys\.json is damaged"):
+        hx = opened()
 
     with pytest.raises(hexad.IntegrityError, match=r"keys\.json is damaged.*Restore"):
         hx.remember("A second text.")

@@ -215,28 +215,29 @@ def with_keys(project: Path) -> Path:
     return project / ".hexad" / "keys.json"
 
 
-@pytest.mark.parametrize("lost", ["gone", "another store's"])
+@pytest.mark.parametrize("lost", ["gone", "another store's", "garbled", "empty"])
 def test_a_key_file_is_not_made_anew_where_the_store_had_one(
     with_keys: Path, tmp_path: Path, lost: str
 ) -> None:
     project, whole = with_keys.parent.parent, with_keys.read_bytes()
     with_keys.unlink()
-    if lost != "gone":
+    if lost in ("garbled", "empty"):
+        with_keys.touch(mode=0o600)
+        with_keys.write_bytes(b"" if lost == "empty" else whole[::-1])
+    elif lost != "gone":
         (tmp_path / "other").mkdir()
         with hexad.open(tmp_path / "other", embedder=None, background=False) as other:
             other.remember("Another store's text.")
         shutil.copy(tmp_path / "other" / ".hexad" / "keys.json", with_keys)
     before = contents(with_keys.parent).get("keys.json")
 
-    with (
-        opened_with_losses(project)
-        if lost == "gone"
-        else hexad.open(project, embedder=None, background=False) as hx
-    ):
+    with opened_with_losses(project, readonly=True) as hx:
+        assert hx.recall("text")  # reading needs no key
+    with opened_with_losses(project) as hx:
         with pytest.raises(hexad.IntegrityError, match=r"keys\.json is .* Restore it from a backup"):
             hx.remember("A second text.")
         assert 1 == len(lines_of(hx.check(), "keys.json"))
-        assert 1 == hx.count()  # reading needs no key
+        assert 1 == hx.count()
     assert before == contents(with_keys.parent).get("keys.json")
 
     if lost == "gone":

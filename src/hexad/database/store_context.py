@@ -15,7 +15,7 @@ from hexad.database.connection import Database
 from hexad.database.encryption.cipher import StoreKeys
 from hexad.database.encryption.secrets_file import SECRET_BYTES, KeyStore
 from hexad.database.meta import KEY_FILE, Meta
-from hexad.errors import AccessDenied, IntegrityError
+from hexad.errors import AccessDenied, HexadError, IntegrityError
 
 
 def _without_background() -> None:
@@ -63,11 +63,14 @@ class StoreContext:
                 meta.put(KEY_FILE, identity)
 
     def lost_files(self) -> list[str]:
-        """Return in words which files are not as they were noted."""
-        meta = Meta(self.db)
-        lost = list(meta.lost_files(self.directory).values())
-        if meta.get(KEY_FILE) is not None and not self.keys.path.exists():
-            lost.append(str(self.keys.state()))
+        """Return in words which files are not as they were noted, or what a key file is that has no keys."""
+        lost = list(Meta(self.db).lost_files(self.directory).values())
+        try:
+            self.keys.require()
+        except IntegrityError as error:
+            lost.append(str(error))
+        except HexadError:
+            pass  # it cannot be read just now, or others may read it: who needs it is told, and `check` says it
         return lost
 
     def accept_losses(self, *, user_layer: str | None) -> None:

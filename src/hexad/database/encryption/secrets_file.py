@@ -33,7 +33,7 @@ _BELONGING = (
 )
 _DAMAGE = (
     "Restore it from a backup; without it, fingerprints of redacted values and signatures of exports made so far "
-    "cannot be checked."
+    "cannot be checked. To go on with new keys, move it away and run `hexad check --accept-losses`."
 )
 _GO_ON = "To go on with new keys, run `hexad check --accept-losses`."
 _KEY_FILE_BYTES = 4_096
