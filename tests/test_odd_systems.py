@@ -107,3 +107,32 @@ def test_what_the_system_refuses_has_a_remedy_of_its_own(project: Path, number: 
                 hx.spaces.write_file("default")
         finally:
             files.set_hook(previous)
+
+
+def test_a_project_that_cannot_be_written_is_not_told_as_the_user_layers_damage(
+    tmp_path: Path, limit_of_files: int
+) -> None:
+    first, second, layer = (tmp_path / name for name in ("first", "second", "layer"))
+    for folder in (first, second):
+        folder.mkdir()
+    with hexad.open(first, embedder=None, background=False, user_dir=layer) as hx:
+        hx.user.prefer("style.quotes", "double")
+    with hexad.open(second, embedder=None, background=False, user_dir=layer) as hx:
+        while (second / ".hexad" / "memory.db-wal").stat().st_size < limit_of_files:
+            hx.remember(" ".join(f"{hx.count()}w{word}" for word in range(400)))
+        hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit_of_files, hard))
+        with pytest.raises(StorageFailure, match="File too large"):
+            hx.remember("A text without room.")
+
+        assert [] == hx.check()
+        assert "there" == hx.status().user_layer
+        assert ["double"] == [preference.value for preference in hx.user.preferences()]
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    with hexad.open(second, embedder=None, background=False, user_dir=layer) as hx:
+        assert [] == hx.check()
+    shutil.rmtree(layer)
+    with hexad.open(second, embedder=None, background=False, user_dir=layer) as hx:
+        (problem,) = hx.check()
+    assert "user.db is gone" in problem  # it was noted when the project could be written again

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import threading
@@ -168,7 +169,9 @@ class UserAccess:
         if self._context.db.readonly or self._context.db.in_transaction:
             return
         if self._known() in (None, _HERE):
-            Meta(self._context.db).note_user_layer(self.place, store.identity())
+            # Where the project's own disk refuses, that is no fault of the layer; the next opening notes it.
+            with contextlib.suppress(StorageFailure):
+                Meta(self._context.db).note_user_layer(self.place, store.identity())
 
     def close(self) -> None:
         """Let go of the layer. Idempotent; the next call opens it again."""
