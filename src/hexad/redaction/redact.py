@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from hexad.redaction.personal_data import DETECTORS, NUMBERS
+from hexad.redaction.personal_data import DETECTORS, DIGITS_LEAST, digits_of
 from hexad.redaction.policy import RedactionRules, project_rules, rules_from_policy
 from hexad.redaction.secrets.assignments import PROVIDER_KEY_LEAST, find_assignments
 from hexad.redaction.secrets.blocks import (
@@ -49,7 +49,6 @@ _REPEATED_LIMIT: Final = 64
 
 _PLACEHOLDER = re.compile(r"\[REDACTED:[a-z0-9_-]{1,64}\]")
 _RUN = re.compile(rf"[^\s\"'`\x00]{{{PROVIDER_KEY_LEAST}}}")
-_DIGIT = re.compile(r"\d")
 _LINE_BREAK = re.compile(r"\r\n|\n|\r")
 _ESCAPED_BREAK = re.compile(r"\\[nrt](?![a-z]{2,}[\\/])")
 _ESCAPED_QUOTE = re.compile(r"\\([\"'])(?=[\s:,}\])\\=;]|$)|(?<=[\s:,{\[(=])\\([\"'])")
@@ -223,12 +222,10 @@ def _repeated(text: str, spans: list[SecretSpan]) -> list[SecretSpan]:
 def _personal_spans(text: str, rules: RedactionRules) -> Iterator[SecretSpan]:
     if not rules.pii:
         return
-    if _DIGIT.search(text) is None:
-        for name in sorted(rules.pii - NUMBERS):
-            yield from DETECTORS[name](text)
-        return
+    digits = digits_of(text)
     for name in sorted(rules.pii):
-        yield from DETECTORS[name](text)
+        if digits >= DIGITS_LEAST.get(name, 0):
+            yield from DETECTORS[name](text)
 
 
 def _pattern_spans(text: str, rules: RedactionRules) -> Iterator[SecretSpan]:

@@ -52,6 +52,14 @@ def lone_surrogate(text: str) -> int | None:
     return None if match is None else match.start()
 
 
+_BLANKED: Final = bytes(code if chr(code).isalnum() and code < 128 else 32 for code in range(256))
+
+
+def blanked(text: str) -> bytes:
+    """Return an ASCII text with a blank for all but letters and digits: it splits into what `[^\\W_]+` finds."""
+    return text.encode("ascii").translate(_BLANKED)
+
+
 def fold(text: str) -> str:
     """Return `text` for comparing: NFKC, case folded, white space as single spaces, end punctuation off.
 

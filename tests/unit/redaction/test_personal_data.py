@@ -1,8 +1,10 @@
 """Personal data: what each detector takes, and what only looks like it."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from hexad.redaction.personal_data import DETECTORS, iban_valid, luhn_valid
+from hexad.redaction.personal_data import DETECTORS, DIGITS_LEAST, digits_of, iban_valid, luhn_valid
 
 
 def found(name: str, text: str) -> list[str]:
@@ -93,3 +95,44 @@ def test_checksums_hold_for_known_numbers_and_fail_for_one_wrong_digit() -> None
 def test_repetitive_text_is_read_to_its_end(unit: str) -> None:
     for name in DETECTORS:
         found(name, unit * 5_000)
+
+
+@given(
+    pieces=st.lists(
+        st.sampled_from(
+            [
+                "call",
+                "phone",
+                "+49",
+                "30",
+                "0",
+                "1",
+                "4",
+                "41",
+                "411",
+                "(415)",
+                "GB82WEST",
+                "ab12",
+                "ssn",
+                "1.2.3.4",
+                "10.",
+            ]
+        ),
+        max_size=9,
+    ),
+    joint=st.sampled_from(["", " ", "-"]),
+)
+def test_a_text_of_too_few_digits_has_nothing_for_a_detector(pieces: list[str], joint: str) -> None:
+    text = joint.join(pieces)
+
+    for name, least in DIGITS_LEAST.items():
+        if digits_of(text) < least:
+            assert [] == found(name, text)
+
+
+def test_digits_of_every_script_count():
+    assert (4, 4, 0) == (
+        digits_of("at 10:45"),
+        digits_of("at \u0967\u0966:\uff14\uff15"),
+        digits_of("\u00b2 squared"),
+    )

@@ -17,11 +17,18 @@ from hexad.text.similarity.lookalikes import look_of_fact
 
 def dump_citations(citations: Sequence[Citation]) -> str:
     """Return citations as a JSON list of objects without empty fields."""
+    if not citations:
+        return "[]"
     rows: list[Mapping[str, JSONValue]] = [
         {key: value for key, value in citation.to_dict().items() if value is not None}
         for citation in citations
     ]
     return dump(rows)
+
+
+def _dump_strings(texts: Sequence[str]) -> str:
+    """Return texts as a JSON list: none of them in most memories."""
+    return dump(list(texts)) if texts else "[]"
 
 
 def load_citations(text: object) -> tuple[Citation, ...]:
@@ -175,9 +182,9 @@ def row_of(memory: Memory, *, space_no: int, source_no: int | None, rev: int) ->
         "value": dump(memory.value) if memory.value is not None else None,
         "source_no": source_no,
         "source_id": memory.source_id,
-        "tags": dump(list(memory.tags)),
+        "tags": _dump_strings(memory.tags),
         "citations": dump_citations(memory.citations),
-        "data_subjects": dump(list(memory.data_subjects)),
+        "data_subjects": _dump_strings(memory.data_subjects),
         "metadata": dump(memory.metadata),
         "summary_micro": None if memory.summary_micro == raw else memory.summary_micro,
         "summary_short": None if memory.summary_short == raw else memory.summary_short,

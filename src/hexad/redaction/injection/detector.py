@@ -20,6 +20,7 @@ from hexad.redaction.injection.english import ENGLISH
 from hexad.redaction.injection.languages import MARKUP, OTHER_LATIN, OTHER_SCRIPTS
 from hexad.redaction.injection.shapes import InjectionRule
 from hexad.text.graphemes import beginning
+from hexad.text.normalize import blanked
 from hexad.text.similarity.lookalikes import ALIKE, SEEN_NOWHERE
 
 KINDS: Final = (
@@ -51,8 +52,6 @@ _BY_WORD: Final = _by_word()
 _RARE: Final = frozenset(_BY_WORD)
 _LEAST_WORDS: Final = 2  # fewer words of the rules than any rule has groups
 _WORD: Final = lazy_pattern(r"[^\W_]+")
-_BLANKED: Final = bytes(code if chr(code).isalnum() and code < 128 else 32 for code in range(256))
-"""What splits an ASCII text into the words that `_WORD` finds, at a third of its price."""
 _HIDDEN: Final = lazy_pattern(
     # Tags that spell letters, overrides of the direction, runs of what takes no room, text that a terminal conceals.
     "[\U000e0020-\U000e007e]{3,}|[\u202d\u202e]|[\u200b\u200c\u2060-\u2064\ufeff]{4,}"
@@ -132,7 +131,7 @@ def words_in(low: str) -> set[str]:
     """Return the words of a text in small letters."""
     if not low.isascii():
         return set(_WORD.findall(low))
-    return set(low.encode("ascii").translate(_BLANKED).decode("ascii").split())
+    return set(blanked(low).decode("ascii").split())
 
 
 def without_mentions(low: str) -> str:

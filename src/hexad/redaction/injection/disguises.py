@@ -150,13 +150,16 @@ _NATO_WORDS: Final = frozenset(_NATO)
 
 def reads_one_way(text: str, words: set[str]) -> bool:
     """Whether a text, which has these words, has nothing of what any other reading of it needs; False says nothing."""
+    return _reads_by_digits(text, words) and _LETTERS_AND_DIGITS.search(text) is None
+
+
+def _reads_by_digits(text: str, words: set[str]) -> bool:
+    """Whether a text has nothing of what another reading of it needs but digits for letters, as names of files have."""
     if not text.isascii():
         return False
     signs = text.encode("ascii").translate(None, _PLAIN_SIGNS)
     if signs and (
-        signs.translate(None, _DIGITS_AND_CALLS)
-        or _LETTERS_AND_DIGITS.search(text) is not None
-        or sum(map(str.isdigit, words)) >= _NUMBERS
+        signs.translate(None, _DIGITS_AND_CALLS) or sum(map(str.isdigit, words)) >= _NUMBERS or "0x" in text
     ):
         return False
     return (
@@ -170,8 +173,10 @@ def reads_one_way(text: str, words: set[str]) -> bool:
 
 def readings(text: str, words: set[str], *, depth: int = 2) -> Iterator[str]:
     """Yield other texts that a text, which has these words, can be read as: decoded, joined, turned round."""
-    if not reads_one_way(text, words):
+    if not _reads_by_digits(text, words):
         yield from other_readings(text, words, depth=depth)
+    elif _LETTERS_AND_DIGITS.search(text) is not None:
+        yield from _with_digits(text)
 
 
 def other_readings(text: str, words: set[str], *, depth: int = 2) -> Iterator[str]:

@@ -114,9 +114,9 @@ def drops_orders(plain: str, words: set[str]) -> bool:
         and (any(_in_script(plain, known) for known in tables.scripts) or _tells_prompt_in_script(plain))
     ):
         return True
-    beginnings = frozenset(map(_BEGINNING, words))
-    if tables.marks.isdisjoint(beginnings):
+    if tables.marks.isdisjoint(map(_BEGINNING, words)):
         return False
+    beginnings = frozenset(map(_BEGINNING, words))
     tells = not _SYSTEM_BEGINNINGS.isdisjoint(beginnings) and any(
         word.startswith(tables.words["show"]) for word in words
     )

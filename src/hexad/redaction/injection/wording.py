@@ -11,6 +11,7 @@ import json
 import math
 import re
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Final
 
 from hexad.core.lazy import Lazy
 from hexad.redaction.injection.detector import without_mentions
+from hexad.text.normalize import blanked
 
 TABLE_FILE: Final = Path(__file__).parent / "data" / "wording.bin"
 PLACES: Final = 32_768
@@ -84,12 +86,21 @@ def word_places(text: str) -> set[int]:
     >>> len(word_places("Hush, all of you; hush, all of you"))
     8
     """
-    words = _WORD.findall(text[: _WORDS_READ * 20].lower())[:_WORDS_READ]
+    low = text[: _WORDS_READ * 20].lower()
+    if low.isascii():
+        return _places_of_ascii(blanked(low).split()[:_WORDS_READ])
+    words = _WORD.findall(low)[:_WORDS_READ]
     found = {*words, *(f"{first} {second}" for first, second in pairwise(words))}
     found.update(f"^{word[:_STEM]}" for word in words if len(word) > _STEM)
-    if not text.isascii():
-        for word in words:
-            if not word.isascii():
-                size = _PIECE_OF_IDEOGRAPHS if word[0] >= _FIRST_IDEOGRAPH else _PIECE
-                found.update(f"~{word[at : at + size]}" for at in range(len(word) - size + 1))
+    for word in words:
+        if not word.isascii():
+            size = _PIECE_OF_IDEOGRAPHS if word[0] >= _FIRST_IDEOGRAPH else _PIECE
+            found.update(f"~{word[at : at + size]}" for at in range(len(word) - size + 1))
     return {zlib.crc32(part.encode("utf-8", "surrogatepass")) % PLACES for part in found}
+
+
+def _places_of_ascii(words: Sequence[bytes]) -> set[int]:
+    """Return the places of a text of these words, at half the price: bytes as they are, and the sums in one call."""
+    found = [*words, *map(b" ".join, pairwise(words))]
+    found += [b"^" + word[:_STEM] for word in words if len(word) > _STEM]
+    return {place % PLACES for place in map(zlib.crc32, found)}

@@ -79,6 +79,8 @@ ADVERBS: Final = _words(
     ok right so apparently back
     """
 )
+SAID_OF_TIME: Final = ADVERBS | {"the", "a", "an", ",", "new", "old"}
+"""Words that tell when something holds, or nothing: two clauses may be one but for these."""
 NOW: Final = _words("now nowadays currently today anymore instead henceforth presently")
 RETURNS: Final = _words("back again")
 """What is "back on" something, or there "again", was elsewhere in between."""

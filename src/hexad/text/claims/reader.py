@@ -109,6 +109,9 @@ class Claim(NamedTuple):
     tokens: tuple[Token, ...] = ()
     before: tuple[str, ...] = ()
     former_words: tuple[tuple[str, ...], ...] = ()
+    root: str = ""  # the stem of the verb: like the next two made once, since a claim is compared with many
+    lead: str = ""  # that of the first word that says nothing of time
+    stems: frozenset[str] = frozenset()  # those of the value
 
     @property
     def topic(self) -> frozenset[str]:
@@ -157,17 +160,18 @@ _LETTERS: Final = frozenset({"A", "May"})
 _READY: Final = _ready()
 
 
-def tokens_of(text: str) -> list[Token]:
-    """Return the words, numbers and marks of a text."""
+def tokens_of(text: str, known: dict[str, Token] | None = None) -> list[Token]:
+    """Return the words, numbers and marks of a text; `known` are words of other texts, to which its own are added."""
     tokens: list[Token] = []
     ready, append, new = _READY.get, tokens.append, tuple.__new__  # a third of the time of calling the class
+    known = {} if known is None else known
     for word, number, unit, arrow, mark in _TOKEN.findall(text):
         if word:
-            token = ready(word)
+            token = ready(word) or known.get(word)
             if token is not None:
                 append(token)
                 continue
-            word = word.replace("’", "'")
+            written, word = word, word.replace("’", "'")
             low = word.lower()
             short = _ABBREVIATED.search(word) if "'" in word else None
             if short is not None:
@@ -181,6 +185,8 @@ def tokens_of(text: str) -> list[Token]:
             else:
                 low += "." if tokens and word in _LETTERS else ""  # team A, the month
                 append(new(Token, (word, low, stem(low), None, "", low not in _CLOSED)))
+                if word not in _LETTERS:
+                    known[written] = tokens[-1]
         elif number:
             plain = number.lstrip("$€£")
             plain = plain.replace(",", "") if _THOUSANDS.fullmatch(plain) else plain
@@ -410,6 +416,9 @@ def _read(
     return Claim(
         subject=subject,
         verb="be" if low in english.BE else low,
+        root="be" if low in english.BE else stem(low),
+        lead=next((token.stem for token in clause if token.low not in english.SAID_OF_TIME), ""),
+        stems=frozenset(token.stem for token in value),
         value=tuple(value),
         qualifiers=frozenset(qualifiers),
         former=tuple(frozenset(token.stem for token in tokens) for tokens in former),

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from itertools import islice
 from typing import Final
 
-from hexad.text.normalize import fold
+from hexad.text.normalize import blanked, fold
 
 SHINGLE_WORDS: Final = 3
 MIN_WORDS: Final = 5
@@ -81,7 +81,6 @@ def minhash(text: str) -> tuple[int, ...]:
     return tuple(sketch.digest())
 
 
-_BLANKED: Final = bytes(code if chr(code).isalnum() and code < 128 else 32 for code in range(256))
 _ASCII_SENTENCE_END = re.compile(r"(?<=[.!?])\s|\n")
 
 
@@ -90,7 +89,7 @@ def _ascii_runs(text: str, *, least: int) -> set[bytes]:
     runs: set[bytes] = set()
     count = 0
     for sentence in _ASCII_SENTENCE_END.split(text.lower()):
-        words = sentence.encode("ascii").translate(_BLANKED).split()
+        words = blanked(sentence).split()
         count += len(words)
         if len(words) > SHINGLE_WORDS:
             runs.update(map(b" ".join, zip(words, words[1:], words[2:], strict=False)))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from hexad.text.claims.reader import Token
 from hexad.text.similarity.fingerprints import bands, jaccard, minhash, shingles
 from hexad.text.similarity.short_texts import ShortText, short_mark, short_text, similarity
 
@@ -35,7 +36,8 @@ def near_marks(text: str) -> tuple[int, ...]:
 def near_marks_of(texts: Sequence[str]) -> list[tuple[int, ...]]:
     """Return the marks of texts in order."""
     banded = [bands(minhash(text)) for text in texts]
-    shorts = map(short_mark, texts)
+    known: dict[str, Token] = {}  # texts of one batch have words in common
+    shorts = [short_mark(text, known) for text in texts]
     return [marks if short is None else (*marks, short) for marks, short in zip(banded, shorts, strict=True)]
 
 

@@ -10,6 +10,8 @@ The hash is our own, over code points: the same bytes in every process and on ev
 
 from __future__ import annotations
 
+import sys
+from array import array
 from collections.abc import Collection, Iterable
 from itertools import pairwise
 from typing import Final
@@ -26,8 +28,6 @@ _FULL: Final = _PLACES * 9 // 10
 _FIRST, _SECOND, _THIRD, _WORD = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0xFFFFFFFF
 _SHIFT: Final = 16  # the upper half of a product is the well mixed one; 16 bits are all places
 _NONE: Final = 0x110000  # stands for "no character" in a pair or a single one: no code point is that large
-_PARTS: Final = tuple(tuple(code * factor for code in range(128)) for factor in (_FIRST, _SECOND, _THIRD))
-"""What each character of ASCII adds to a hash as the first, second and third of three."""
 _TO_DIGITS: Final = bytes(48 + (value & 1) for value in range(256))
 
 
@@ -67,18 +67,28 @@ def may_hold(signature: bytes, needle: str) -> bool:
 
 def _places(text: str) -> Collection[int]:
     if text.isascii():
-        points = text.encode("ascii")
-        firsts, seconds, thirds = _PARTS
-        return {
-            (firsts[first] + seconds[second] + thirds[third] & _WORD) >> _SHIFT
-            for first, second, third in zip(points, points[1:], points[2:], strict=False)
-        }
+        return _places_of_ascii(text.encode("ascii"))
     wide = memoryview(text.encode("utf-32-le", "surrogatepass")).cast("I").tolist()
     grams = set(zip(wide, wide[1:], wide[2:], strict=False))
     pairs = set(pairwise(wide))
     grams.update((first, second, _NONE) for first, second in pairs if first > 127 or second > 127)
     grams.update((character, _NONE, _NONE) for character in set(wide) if character > 127)
     return _hashed(grams)
+
+
+def _places_of_ascii(points: bytes) -> Collection[int]:
+    """Return the places of an ASCII text's grams, all computed at once: a number of 64 bits for each, in one of all.
+
+    Three products of 39 bits add up to 41, so that no number reaches into the next.
+    """
+    wide = bytearray(8 * len(points))
+    wide[::8] = points
+    row = int.from_bytes(wide, "little")
+    sums = row * _FIRST + (row >> 64) * _SECOND + (row >> 128) * _THIRD
+    halves = array("H", sums.to_bytes(len(wide), "little"))
+    if sys.byteorder == "big":
+        halves.byteswap()
+    return set(halves[1 : 4 * (len(points) - 2) : 4]) if len(points) > 2 else set()
 
 
 def _hashed(grams: Iterable[tuple[int, int, int]]) -> set[int]:

@@ -76,13 +76,16 @@ def _mark_of(words: Iterable[str]) -> int:
     )
 
 
-def short_mark(text: str) -> int | None:
-    """Return the mark of `short_text(text)`, None where that is None, without what only a comparison needs."""
+def short_mark(text: str, known: dict[str, Token] | None = None) -> int | None:
+    """Return the mark of `short_text(text)`, None where that is None, without what only a comparison needs.
+
+    `known` are the words of other texts, as `tokens_of` takes them.
+    """
     if len(text) > CHARACTERS_LIMIT:
         return None
     words = [
         token.stem + token.unit
-        for token in _telling(tokens_of(text))
+        for token in _telling(tokens_of(text, known))
         if token.content and token.stem not in _HOLLOW
     ]
     return None if len(words) < _WORDS_LEAST else _mark_of(words)

@@ -308,3 +308,12 @@ def test_a_text_that_reads_one_way_has_no_other_reading(pieces: list[str], joint
 @given(text=st.text(st.characters(max_codepoint=127)))
 def test_the_words_of_an_ascii_text_are_its_runs_of_letters_and_digits(text: str) -> None:
     assert set(re.findall(r"[^\W_]+", text.lower())) == words_in(text.lower())
+
+
+@settings(max_examples=examples(1_000))
+@given(pieces=st.lists(st.sampled_from(FRAGMENTS), min_size=1, max_size=16), joint=st.sampled_from(["", " "]))
+def test_every_other_reading_of_a_text_is_given(pieces: list[str], joint: str) -> None:
+    text = joint.join(pieces)
+    words = set(re.findall(r"[^\W_]+", text.lower()))
+
+    assert list(disguises.other_readings(text, words)) == list(disguises.readings(text, words))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hexad.text.claims.reader import CHARACTERS_LIMIT, claims, tokens_of
+from hexad.text.claims.reader import CHARACTERS_LIMIT, Token, claims, tokens_of
 
 
 @pytest.mark.parametrize(
@@ -60,3 +60,17 @@ def test_a_token_says_something_where_it_is_a_number_or_no_small_word(text: str)
     telling = [token.written for token in tokens_of(text) if token.content]
 
     assert ["team", "A", "pay", "3", "twenty", "40", "May", "2", "1"] == telling
+
+
+def test_words_of_other_texts_change_nothing_of_a_text() -> None:
+    texts = [
+        "May I? It was team A in May.",
+        "A team's don't can\u2019t",
+        "Two of 3 apples, 4ms",
+        "May team A in may",
+    ]
+    known: dict[str, Token] = {}
+
+    assert [tokens_of(text) for text in texts] == [tokens_of(text, known) for text in texts]
+    assert {"team"} <= known.keys()
+    assert known.keys().isdisjoint({"A", "May"})  # what these are depends on where they stand

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hexad.text.similarity import ngram_filter
 from hexad.text.similarity.ngram_filter import (
     SATURATED,
     SIGNATURE_BYTES_LEAST,
@@ -125,3 +126,10 @@ def test_the_longest_memory_is_signed_in_a_moment():
     signature(text)
 
     assert time.process_time() - started < 5
+
+
+@given(text=st.text(st.characters(max_codepoint=127), max_size=40))
+def test_the_places_of_an_ascii_text_are_those_of_each_three_characters(text: str) -> None:
+    grams = {tuple(map(ord, text[at : at + 3])) for at in range(len(text) - 2)}
+
+    assert ngram_filter._hashed(grams) == set(ngram_filter._places(text))
