@@ -353,9 +353,9 @@ def _about_a_project(plain: str, words: Collection[str] | None) -> Commitment | 
     ) is not None
     if (own := _OWN.search(plain, words)) is not None and (about or own["sure"] is not None):
         return Commitment.PREFERENCE
-    chosen = _WE_CHOOSE.search(plain)
+    chosen = _CHOOSES.search(plain, words)
     chooses = chosen is not None and bool(about or chosen["named"] or chosen["what"])
-    settles = chooses or _SETTLED.search(plain) is not None
+    settles = chooses or _SETTLED.match(plain) is not None
     if not (about or settles) or _SOON.search(plain):
         return None
     if settles:
@@ -413,6 +413,7 @@ _DENIED: Final = _rule(
     " untrue lie myth rumor rumour nonsense not",
 )
 _PASSES: Final = _rule(_PASSING, "let prefer")
+_CHOOSES: Final = _rule(_WE_CHOOSE, "we i team")
 _OWN: Final = _rule(
     _OWN_WAY,
     "go default usual standard preferred remember call stop like always usually generally normally mostly only",
@@ -459,5 +460,5 @@ _RULES: Final = (
         _rule(_LIKING, "favorite favourite like love enjoy adore fan fond keen partial"),
     ),
 )
-RULES: Final = (_DOUBTS, _SAID_BY_OTHERS, _DENIED, _PASSES, _OWN, *(rule for _, rule in _RULES))
+RULES: Final = (_DOUBTS, _SAID_BY_OTHERS, _DENIED, _PASSES, _OWN, _CHOOSES, *(rule for _, rule in _RULES))
 """All rules that look for words first."""

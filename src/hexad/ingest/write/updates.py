@@ -27,7 +27,7 @@ _CANDIDATES: Final = 12
 """So many of the newest memories that share the words of a claim are compared with it."""
 _CLAIMS_BYTES: Final = 8 << 20
 """What some 1,000 turns of a conversation claim: each newer one is compared with up to 12 of them."""
-_CLAIM_BYTES, _TOKEN_BYTES = 860, 330
+_CLAIM_BYTES, _TOKEN_BYTES = 1_150, 330
 """What a claim and each of its words take; measured over turns, notes and facts, within 10 %."""
 _TOPIC_WORDS: Final = 4
 _SELDOM: Final = 0.05
@@ -81,7 +81,7 @@ class UpdateLinker:
             turn = other.text if later and other.is_turn else ""
             if not later and memory.turn is not None:
                 turn = memory.raw
-            if len(sentences(turn)) > 1:
+            if turn and len(sentences(turn)) > 1:
                 continue  # the rest of such a turn still holds; what it says of this is a memory beside it
             if (memory.trust.rank < other.trust.rank) if later else (other.trust.rank < memory.trust.rank):
                 continue
@@ -212,8 +212,7 @@ def _matches(claim: Claim) -> Iterator[str]:
     if not topic and any(token.number for token in claim.value):  # the version of what is named
         topic = list(dict.fromkeys(token.low for token in claim.value if not token.number))
     words = list(map(_quoted, topic[:_TOPIC_WORDS]))
-    # Any two of the words, each named as seldom as can be: a name opens its list in every part of the index.
-    pairs = [f"({word} AND ({' OR '.join(words[at:])}))" for at, word in enumerate(words[:-1], start=1)]
+    pairs = _any_two(words)
     relation = next((verbs for verbs in english.RELATIONS.values() if claim.verb in verbs), None)
     subject = [t.low for t in claim.tokens if t.content and t.stem in claim.subject]
     if pairs:
@@ -226,6 +225,19 @@ def _matches(claim: Claim) -> Iterator[str]:
         yield _quoted(topic[0])
     for former in filter(None, claim.former_words):
         yield " AND ".join(map(_quoted, former))
+
+
+def _any_two(words: Sequence[str]) -> list[str]:
+    """Return alternatives for texts with two of at most four words; none for fewer words.
+
+    Each word is named as seldom as can be: a name opens its list in every part of the index.
+    """
+    half = len(words) // 2
+    if half > 1:
+        front, back = words[:half], words[half:]
+        both = f"({' OR '.join(front)}) AND ({' OR '.join(back)})"
+        return [f"({both})", *_any_two(front), *_any_two(back)]
+    return [f"({word} AND ({' OR '.join(words[at:])}))" for at, word in enumerate(words[:-1], start=1)]
 
 
 def _quoted(word: str) -> str:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from hexad.text.claims import english
-from hexad.text.claims.reader import Claim, Token, claims, is_day, stem
+from hexad.text.claims.reader import Claim, Token, claims, is_day
 
 
 class UpdateReason(StrEnum):
@@ -48,9 +48,11 @@ def update_of(old: str | Sequence[Claim], new: str | Sequence[Claim]) -> Update 
         if was.ended:
             continue
         for now in newer:
-            if was.verb == now.verb == "" and was.value and _stems(was.value) <= _told(newer):
+            if was.past != now.past:
+                continue
+            if was.verb == now.verb == "" and was.value and was.stems <= _told(newer):
                 now = now._replace(changes=True)  # it names the older value beside its own
-            update = _past_update(was, now) if was.past or now.past else _update(was, now)
+            update = _past_update(was, now) if was.past else _update(was, now)
             if update is not None and (best is None or update.confidence > best.confidence):
                 best = update
     return None if best is None else _calibrated(best)
@@ -72,7 +74,7 @@ def _calibrated(update: Update) -> Update | None:
 
 
 def _update(was: Claim, now: Claim) -> Update | None:
-    if now.past or _said_again(was, now):
+    if _said_again(was, now):
         return None
     if now.ended and not was.negative and (update := _ended(was, now)) is not None:
         return update
@@ -84,23 +86,23 @@ def _update(was: Claim, now: Claim) -> Update | None:
         return None
     if now.age == "new" and not was.age:
         now = now._replace(changes=True)
-    if (update := _former(was, now)) is not None:
+    if now.former and (update := _former(was, now)) is not None:
         return update
     if now.negative or was.negative:
         return _turned(was, now)
     if now.adds or not all(claim.value and (claim.verb or claim.topic) for claim in (was, now)):
         return None
     update = _by_another(was, now) or _same_words(was, now) or _other_value(was, now)
+    if update is None or update.confidence <= WEAK:
+        return update
     # Who is allergic to nuts may be to bees as well.
     is_one_of_several = _is_trait(was) and not _is_participle_verb(was)
-    if update is not None and update.confidence > WEAK and (is_one_of_several or _numbered_apart(was, now)):
-        return Update(update.reason, WEAK)
-    return update
+    return Update(update.reason, WEAK) if is_one_of_several or _numbered_apart(was, now) else update
 
 
 def _numbered_apart(was: Claim, now: Claim) -> bool:
     """Whether the same is said to be done by two that have numbers for names: "boat 1 sails on Monday", "boat 2 …"."""
-    if was.verb in _STATES or stem(was.verb) != stem(now.verb) or not _same_value(was.value, now.value):
+    if was.verb in _STATES or was.root != now.root or not _same_value(was.value, now.value):
         return False
     mine, theirs = (
         {t.number for t in claim.tokens if t.number and t.stem in claim.subject} for claim in (was, now)
@@ -127,18 +129,18 @@ def _apart(was: Claim, now: Claim) -> bool:
 def _by_another(was: Claim, now: Claim) -> Update | None:
     """Whether somebody else does what was done by somebody; or who switched once switches to something besides."""
     if was.preposition == "by" and now.named and now.changes and was.subject:
-        return Update(UpdateReason.VALUE, 0.75) if was.subject <= _stems(now.value) else None
+        return Update(UpdateReason.VALUE, 0.75) if was.subject <= now.stems else None
     happened = was.verb in english.IRREGULAR or was.verb.endswith("ed")
-    if was.verb in english.CHANGE and happened and stem(was.verb) == stem(now.verb) and was.named:
+    if was.verb in english.CHANGE and happened and was.root == now.root and was.named:
         return None if was.attributive else Update(UpdateReason.VALUE, WEAK)
     return None
 
 
 def _past_update(was: Claim, now: Claim) -> Update | None:
     """Compare two things that were done: of "it was sold to Ann" and "it was sold to Ben" the later may count."""
-    if not (was.past and now.past) or was.preposition != now.preposition or stem(was.verb) != stem(now.verb):
+    if was.preposition != now.preposition or was.root != now.root:
         return None
-    update = _update(was._replace(past=False), now._replace(past=False))
+    update = _update(was, now)
     return None if update is None else Update(update.reason, WEAK)
 
 
@@ -146,7 +148,7 @@ def _ended(was: Claim, now: Claim) -> Update | None:
     """Whether the newer says that what the older says is so no more, or that what it is said of is no more."""
     if now.gone and was.verb in {"", "be"} and was.subject == now.words:
         return Update(UpdateReason.ENDED, 0.9)
-    if not was.words or was.words - now.words - {stem(was.verb)} or was.words == {stem(was.verb)}:
+    if not was.words or was.words - now.words - {was.root} or was.words == {was.root}:
         return None
     if was.person != now.person and not was.subject & now.words:
         return None
@@ -184,13 +186,13 @@ def _accompanies(subject: frozenset[str], was: Claim) -> bool:
 
 
 def _former(was: Claim, now: Claim) -> Update | None:
-    value = _stems(was.value) | was.qualifiers
+    value = was.stems | was.qualifiers
     for former in now.former:
         shared = value & former
         if not shared or not (former <= was.words or shared == value):
             continue
-        rest = frozenset() if _stems(was.value) & shared else _stems(was.value)
-        mine, theirs = _words_of(was.topic | rest) - former, (now.topic | _stems(now.value)) - former
+        rest = frozenset() if was.stems & shared else was.stems
+        mine, theirs = _words_of(was.topic | rest) - former, (now.topic | now.stems) - former
         about = mine & (now.words | now.around)
         if mine and not about and not (was.person and now.person and not was.subject):
             # Another thing may have had the same value.
@@ -224,15 +226,13 @@ def _other_value(was: Claim, now: Claim) -> Update | None:
     if was.words == now.words or _is_participle(was.value[0]) != _is_participle(now.value[0]):
         return None
     related = _related(was, now)
-    if not related and not (
-        now.changes and was.topic and was.topic == now.topic and stem(was.verb) == stem(now.verb)
-    ):
+    if not related and not (now.changes and was.topic and was.topic == now.topic and was.root == now.root):
         return None
     if not _comparable(was.value, now.value) or _same_value(was.value, now.value):
         return None
     if not related or _joined_something(was, now):
         return Update(UpdateReason.VALUE, WEAK)
-    common = _stems(was.value) & _stems(now.value)
+    common = was.stems & now.stems
     known = now.words | (now.around if now.pronoun else frozenset())
     only_was = _uncovered(was.topic, known)
     only_now = _uncovered(now.topic - english.CHANGE, was.words)
@@ -268,10 +268,10 @@ def _other_value(was: Claim, now: Claim) -> Update | None:
 
 def _same_words(was: Claim, now: Claim) -> Update | None:
     """Whether two clauses are one but for a value: what differs stands behind the verb, and is no more than that."""
-    if was.inverse or now.inverse or _first_stem(was) != _first_stem(now):
+    if was.inverse or now.inverse or was.lead != now.lead:
         return None
-    mine = [token for token in was.tokens if token.low not in _SAID_OF_TIME]
-    theirs = [token for token in now.tokens if token.low not in _SAID_OF_TIME]
+    mine = [token for token in was.tokens if token.low not in english.SAID_OF_TIME]
+    theirs = [token for token in now.tokens if token.low not in english.SAID_OF_TIME]
     at = 0
     while at < min(len(mine), len(theirs)) and mine[at].stem == theirs[at].stem:
         at += 1
@@ -306,11 +306,6 @@ def _same_words(was: Claim, now: Claim) -> Update | None:
     return Update(UpdateReason.VALUE, 0.95 if now.changes else 0.85)
 
 
-def _first_stem(claim: Claim) -> str:
-    return next((token.stem for token in claim.tokens if token.low not in _SAID_OF_TIME), "")
-
-
-_SAID_OF_TIME: Final = english.ADVERBS | {"the", "a", "an", ",", "new", "old"}
 _FINITE: Final = english.BE | english.HAVE | english.DO | english.MODALS
 _LINKS: Final = _FINITE | english.PREPOSITIONS | english.CONJUNCTIONS | {":", "="}
 
@@ -377,7 +372,7 @@ def _related(was: Claim, now: Claim) -> bool:
     """Whether two verbs may say the same of a subject."""
     if was.preposition != now.preposition and (was.preposition in _OFTEN or now.preposition in _OFTEN):
         return False
-    if was.verb == now.verb or stem(was.verb) == stem(now.verb):
+    if was.verb == now.verb or was.root == now.root:
         return _same_shape(was, now)
     if was.verb in _COPULAS and now.verb in _COPULAS:
         return _same_shape(was, now)
@@ -388,9 +383,9 @@ def _related(was: Claim, now: Claim) -> bool:
     stays = was.verb in place or (was.verb == "be" and was.preposition in {"in", "at"})
     if stays and now.verb not in place and told:
         return False  # who lives somewhere and switched to something lives there still
-    if _is_trait(was):
-        return False  # who is allergic to nuts, or married to Ann, is so wherever they go
     if now.verb in english.CHANGE and now.preposition and was.verb not in english.HAVE:
+        if _is_trait(was):
+            return False  # who is allergic to nuts, or married to Ann, is so wherever they go
         return was.preposition not in {"each", "every", "for"} or any(
             t.number or is_day(t) for t in was.value
         )
@@ -414,11 +409,7 @@ def _is_participle_verb(claim: Claim) -> bool:
 def _joined_something(was: Claim, now: Claim) -> bool:
     """Whether who works at one place joined what is no place of work by its article: "Google", and then "a gym"."""
     work = english.RELATIONS["work"]
-    return (
-        {was.verb, now.verb} <= work
-        and stem(was.verb) != stem(now.verb)
-        and bool(was.article) != bool(now.article)
-    )
+    return {was.verb, now.verb} <= work and was.root != now.root and bool(was.article) != bool(now.article)
 
 
 def _moved(was: Claim, now: Claim) -> bool:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import tracemalloc
+from itertools import combinations
 
+import apsw
 import pytest
 
 from hexad.ingest.write import updates
@@ -54,3 +56,17 @@ def test_a_word_that_is_said_twice_is_not_two_words_in_common(text: str) -> None
     for claim in claims(text):
         for match in updates._matches(claim):
             assert not match.startswith(f'("{word}" AND ("{word}"')
+
+
+@pytest.mark.parametrize("count", range(5))
+def test_two_of_a_claims_words_are_looked_for_in_each_text_that_has_them(count: int) -> None:
+    words = ["team", "blue", "ship", "noon"][:count]
+    texts = [held for size in range(count + 1) for held in combinations(words, size)]
+    index = apsw.Connection(":memory:")
+    index.execute("CREATE VIRTUAL TABLE texts USING fts5(body)")
+    index.executemany("INSERT INTO texts VALUES(?)", [(" ".join(held) or "none",) for held in texts])
+
+    match = " OR ".join(updates._any_two(words))
+
+    found = index.execute("SELECT body FROM texts(?) ORDER BY rowid", (match,)) if match else ()
+    assert [" ".join(held) for held in texts if len(held) > 1] == [body for (body,) in found]
