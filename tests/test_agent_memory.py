@@ -575,7 +575,7 @@ def test_the_example_agent_remembers_its_user_from_one_run_to_the_next(tmp_path:
 @pytest.mark.parametrize(
     ("user", "url", "said"),
     [
-        ("a b", "http://127.0.0.1:1/v1", "InvalidSpace: Invalid space 'a b'"),
+        ("a b", "http://127.0.0.1:1/v1", "InvalidSpace: user = 'a b' is to be the name of a space"),
         ("ada", "http://127.0.0.1:1/v1", "URLError: "),
         ("ada", "nope", "ValueError: unknown url type"),
     ],

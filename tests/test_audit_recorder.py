@@ -244,8 +244,8 @@ def test_a_controller_records_beside_the_stream_what_the_agent_does_not_see(
 @pytest.mark.parametrize(
     ("given", "named"),
     [
-        ({"evaluate": None}, "evaluate = None must be a function"),
-        ({"evaluate": SEEN.__getitem__, "steer": "no"}, "steer = 'no' must be a function"),
+        ({"evaluate": None}, "evaluate must be a function, not None"),
+        ({"evaluate": SEEN.__getitem__, "steer": "no"}, "steer must be a function, not 'no'"),
         ({"evaluate": SEEN.__getitem__, "audit_log": "ledger"}, "audit_log = 'ledger' must be"),
     ],
 )

@@ -597,7 +597,7 @@ def test_nothing_secret_is_stored(hx: Hexad) -> None:
         (lambda hx: hx.session.note("  "), "says nothing"),
         (lambda hx: hx.session.note(7), "must be a string"),
         (lambda hx: hx.session.note("\0"), "says nothing"),
-        (lambda hx: hx.session.list(ended="no"), "ended must be True, False or None .for both., not 'no'"),
+        (lambda hx: hx.session.list(ended="no"), "ended must be True, False or None, not 'no'"),
         (lambda hx: hx.session.set_ticket("a\nb"), "one line"),
         (lambda hx: hx.session.open_file("a.py", line=0), "line = 0 is not a whole number of at least 1"),
         (lambda hx: hx.session.open_file("a.py", line=True), "line = True"),

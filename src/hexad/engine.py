@@ -10,11 +10,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final, Literal, Self, TypeVar, Unpack, overload
 
 from hexad.core.arguments import (
-    flags_checked,
+    all_flags_checked,
     is_whole,
     listed_words,
     parse_choice,
     parse_place,
+    parse_seconds,
     parse_text,
     parse_time,
     parse_whole,
@@ -49,6 +50,7 @@ from hexad.spaces.bundles.options import (
     parse_bundle_options,
 )
 from hexad.text.normalize import slug, slugs
+from hexad.text.paths import validate_space
 
 if TYPE_CHECKING:
     from hexad.code_graph.api import CodeGraphFacade
@@ -80,6 +82,7 @@ _MOST_TOLD: Final = 1_000_000_000
 
 
 @all_failures_translated
+@all_flags_checked
 class Hexad:
     """One open store. Made by `hexad.open`; safe to share between threads; close it, or use it in `with`."""
 
@@ -437,7 +440,7 @@ class Hexad:
 
     def enqueue(self, source: str | Path, *, space: str = "default", tags: Iterable[str] = ()) -> None:
         """Queue a source durably; `maintain` or the background of any process ingests it."""
-        parse_text(space, "space")
+        validate_space(space)
         self._services.ingest().queue.put(
             parse_place(source, "source"), space=space, tags=word_list(tags, "tags")
         )
@@ -463,7 +466,6 @@ class Hexad:
 
     # Asking -------------------------------------------------------------------------------------------------------
 
-    @flags_checked
     def recall(  # noqa: PLR0913 - one keyword for each thing that may be asked; a bag of options would hide them
         self,
         query: str,
@@ -566,7 +568,6 @@ class Hexad:
         words = {"query": query} if isinstance(query, str) else {}
         return self._services.stores.span("search_memory", **told, **words)
 
-    @flags_checked
     def plan(
         self,
         query: str,
@@ -598,7 +599,6 @@ class Hexad:
             plain=plain,
         )
 
-    @flags_checked
     def context(  # noqa: PLR0913 - one keyword for each thing that may be asked; a bag of options would hide them
         self,
         task: str,
@@ -660,7 +660,6 @@ class Hexad:
         self._services.wake()
         return context
 
-    @flags_checked
     def query(
         self,
         text: str,
@@ -876,7 +875,7 @@ class Hexad:
         parse_whole(offset, "offset", least=0)
         if order not in tuple(ORDERS):
             raise InvalidInput(
-                f"order = {order!r} is not known; choose one of {', '.join(ORDERS)}.", argument="order"
+                f"order = {quoted(order)} is not known; choose one of {', '.join(ORDERS)}.", argument="order"
             )
         filters, chosen = self._listed(space, kinds, tags, path, text, pinned, status)
         memories = self._services.stores.memories
@@ -1148,7 +1147,6 @@ class Hexad:
         """
         return self._services.exporter().export(scope, session=session, subject=subject)
 
-    @flags_checked
     def write_export(
         self,
         file: Path | str,
@@ -1210,7 +1208,6 @@ class Hexad:
     def forget(
         self, id_or_path: str, *, space: str | None = None, purge: bool = False, dry_run: Literal[True]
     ) -> ErasureReceipt: ...
-    @flags_checked
     def forget(
         self,
         id_or_path: str | None = None,
@@ -1283,7 +1280,6 @@ class Hexad:
         parse_whole(1 if limit is None else limit, "limit", least=1)
         return self._services.erasure().receipts(limit=-1 if limit is None else limit)
 
-    @flags_checked
     def wipe(
         self,
         scope: str,
@@ -1309,7 +1305,6 @@ class Hexad:
 
     # Maintenance --------------------------------------------------------------------------------------------------
 
-    @flags_checked
     def check(self, *, accept_losses: bool = False) -> list[str]:
         """Return in words what is wrong with the store and with the user layer; an empty list when all is well.
 
@@ -1364,7 +1359,6 @@ class Hexad:
         """
         return self._services.maintain(progress=progress)
 
-    @flags_checked
     def consolidate(
         self,
         scope: str | None = None,
@@ -1405,6 +1399,7 @@ class Hexad:
 
     def wait_for_background(self, timeout_s: float = 60.0) -> bool:
         """Wait until the background thread has nothing left to do; False when that took too long."""
+        parse_seconds(timeout_s, "timeout_s")
         return self._services.wait_idle(timeout_s)
 
     def changes(self) -> Mapping[str, int]:

@@ -31,10 +31,14 @@ from typing import Final
 
 VALUE_CHARS_LIMIT: Final = 160
 """So much of a quoted value stands in a message."""
+_RUN_CHARS_LIMIT: Final = 400
+_RUN_END_CHARS: Final = 80
+"""What stands in no quotes, a path for the most part, is told by its two ends where it is longer than anybody reads."""
 _KEY_CHARS: Final = 4
 _QUOTED: Final = re.compile(
     rf"(?<![^\s=(\[{{:,`])(['\"])(?=\S)((?:(?!\1)[^\\]|\\.){{{VALUE_CHARS_LIMIT},}})\1(?![^\W_])", re.DOTALL
 )
+_RUN: Final = re.compile(rf"\S{{{_RUN_CHARS_LIMIT + 1},}}")
 # What the providers' own keys begin with, and tokens of mixed letters and digits that no word or id of ours is: looked
 # at from their first character alone, since what the whole lacks no part of it has.
 _KEY: Final = re.compile(
@@ -58,7 +62,12 @@ def discreet(message: str) -> str:
     """
     if len(message) > VALUE_CHARS_LIMIT:
         message = _QUOTED.sub(lambda match: f"{match[1]}{match[2][:VALUE_CHARS_LIMIT]}…{match[1]}", message)
+        message = _RUN.sub(_two_ends, message)
     return _PASSWORD.sub(r"\1:…@", _KEY.sub(_masked, message))
+
+
+def _two_ends(match: re.Match[str]) -> str:
+    return f"{match[0][: _RUN_CHARS_LIMIT - _RUN_END_CHARS]}…{match[0][-_RUN_END_CHARS:]}"
 
 
 def _masked(match: re.Match[str]) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Final, Generic, Protocol, Self, TypeVar
 
 from hexad.audit.values import NewAuditRecord
 from hexad.config import StreamDurability
-from hexad.core.arguments import is_number, is_whole, quoted
+from hexad.core.arguments import is_number, is_whole, quoted, require_function
 from hexad.core.background_loop import BackgroundLoop
 from hexad.core.clock import Clock
 from hexad.core.event_types import EventType
@@ -59,17 +59,17 @@ class AuditRecorder:
     ) -> None:
         if not is_whole(batch, 1, BATCH_LIMIT):
             raise InvalidInput(
-                f"batch = {batch!r} must be a whole number from 1 to {BATCH_LIMIT:,}.", argument="batch"
+                f"batch = {quoted(batch)} must be a whole number from 1 to {BATCH_LIMIT:,}.", argument="batch"
             )
         if not is_number(delay_s, 0, DELAY_LIMIT_S) or delay_s == 0:
             raise InvalidInput(
-                f"delay_s = {delay_s!r} must be above 0 and at most {DELAY_LIMIT_S:g} seconds.",
+                f"delay_s = {quoted(delay_s)} must be above 0 and at most {DELAY_LIMIT_S:g} seconds.",
                 argument="delay_s",
             )
         word = durability.value if isinstance(durability, StreamDurability) else durability
         if word not in (StreamDurability.GROUP.value, StreamDurability.ALWAYS.value):
             raise InvalidInput(
-                f"durability = {word!r} is neither 'group' nor 'always': what is in the ledger is always synced.",
+                f"durability = {quoted(word)} is neither 'group' nor 'always': what is in the ledger is always synced.",
                 argument="durability",
             )
         self._sink, self._clock, self._batch, self._delay_s = sink, clock, batch, delay_s
@@ -205,9 +205,8 @@ class HushController(Generic[State]):
         steer: Callable[[Mapping[str, float]], Sequence[Mapping[str, Any]]] = lambda _activations: (),
     ) -> None:
         """Raises `InvalidInput` for an `evaluate` or `steer` that is no function, and for what takes no records."""
-        for name, given in (("evaluate", evaluate), ("steer", steer)):
-            if not callable(given):
-                raise InvalidInput(f"{name} = {quoted(given)} must be a function.", argument=name)
+        require_function(evaluate, "evaluate", given=("hidden_state",))
+        require_function(steer, "steer", given=("activations",))
         if audit_log is not None and not callable(getattr(audit_log, "record", None)):
             raise InvalidInput(
                 f"audit_log = {quoted(audit_log)} must be an `AuditLogWriter`, its recorder, or None.",

@@ -59,7 +59,7 @@ def times_of(time_range: tuple[datetime | str, datetime | str] | None) -> tuple[
     since, until = (parse_time(time, f"time_range[{at}]") for at, time in enumerate(time_range))
     if since is None or until is None or since > until:
         raise InvalidInput(
-            f"time_range = {time_range!r} is no range; give (since, until), the earlier first.",
+            f"time_range = {quoted(time_range)} is no range; give (since, until), the earlier first.",
             argument="time_range",
         )
     return since, until

@@ -36,6 +36,7 @@ from hexad.core.arguments import (
     parse_text,
     parse_whole,
     quoted,
+    require_function,
     value_list,
     word_list,
 )
@@ -372,6 +373,8 @@ class AuditLog:
         credential: it shows no contents. Raises `IntegrityError` for a checkpoint or an archive that is not signed by
         them.
         """
+        if progress is not None:
+            require_function(progress, "progress", given=("checked", "total"))
         keys = [Verifier.parse(verifier) for verifier in word_list(verifiers, "verifiers")] or [
             self._desk.verifier
         ]

@@ -11,7 +11,7 @@ from hexad.audit.archive_file import ArchiveFile
 from hexad.audit.archiving import ARCHIVE_RECORDS
 from hexad.audit.checkpoint import Verifier
 from hexad.audit.values import Archive, Retention
-from hexad.core.arguments import is_whole, parse_time
+from hexad.core.arguments import is_whole, parse_time, quoted
 from hexad.errors import Conflict, InvalidInput
 
 RETENTION: Final = "retention"
@@ -47,10 +47,10 @@ class Keeping:
         """
         if days is not None and not is_whole(days, 1, DAYS_LIMIT):
             raise InvalidInput(
-                f"days = {days!r} must be a whole number from 1 to {DAYS_LIMIT:,}.", argument="days"
+                f"days = {quoted(days)} must be a whole number from 1 to {DAYS_LIMIT:,}.", argument="days"
             )
         if folder is not None and not isinstance(folder, Path | str):
-            raise InvalidInput(f"folder = {folder!r} is no path.", argument="folder")
+            raise InvalidInput(f"folder = {quoted(folder)} is no path.", argument="folder")
         reviewer = self._desk.admitted_to_all(reviewer_credential, "set how long records stay")
         place = Path(folder if folder is not None else self._desk.opened.path / _FOLDER).absolute()
         self._desk.note(
@@ -77,11 +77,13 @@ class Keeping:
         until = parse_time(before, "before")
         if until is None or until > self._desk.clock.now():
             raise InvalidInput(
-                f"before = {before!r} is not over; records are archived that are older.", argument="before"
+                f"before = {quoted(before)} is not over; records are archived that are older.",
+                argument="before",
             )
         if not is_whole(limit, 1, ARCHIVE_RECORDS):
             raise InvalidInput(
-                f"limit = {limit!r} must be a whole number from 1 to {ARCHIVE_RECORDS:,}.", argument="limit"
+                f"limit = {quoted(limit)} must be a whole number from 1 to {ARCHIVE_RECORDS:,}.",
+                argument="limit",
             )
         reviewer = self._desk.admitted_to_all(reviewer_credential, "archive records")
         return self._desk.archiver.archive(Path(out), before=until, by=reviewer.name, limit=limit)

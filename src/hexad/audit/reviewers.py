@@ -58,7 +58,7 @@ class Reviewers:
         """
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise InvalidInput(
-                f"A reviewer's name has letters, digits and . _ @ -, at most 128; not {name!r}."
+                f"A reviewer's name has letters, digits and . _ @ -, at most 128; not {quoted(name)}."
             )
         now = self._clock.now()
         until = parse_time(expires_at, "expires_at")

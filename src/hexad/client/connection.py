@@ -17,7 +17,7 @@ from hexad.client.proxies import CurrentSessions, facade_class
 from hexad.client.verbs import ROOT, Verb, parameters_of
 from hexad.client.wire import MEDIA_TYPE, decode
 from hexad.config import captures_contents, connection_token, load_settings
-from hexad.core.arguments import parse_path, quoted, read_regular
+from hexad.core.arguments import parse_path, parse_seconds, quoted, read_regular
 from hexad.core.json_types import JSONValue
 from hexad.core.tracing import CLIENT, attach, span
 from hexad.engine import Hexad
@@ -69,7 +69,7 @@ class Address:
         self._place: dict[str, str | int] = {"server.address": place.hostname or "", "server.port": port}
         self.options: dict[str, Any] = {
             "base_url": self.url,
-            "timeout": timeout_s,
+            "timeout": parse_seconds(timeout_s, "timeout_s"),
             "trust_env": False,
             "headers": {"Authorization": f"Bearer {read_token(token)}", "Accept": MEDIA_TYPE},
         }

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from hexad.core.arguments import NAME_CHARS_LIMIT, can_name, quoted
 from hexad.errors import InvalidInput
 
 OWNER: Final = "owner"
@@ -56,15 +57,17 @@ def parse_actor(given: str | Mapping[str, str] | Actor | None) -> Actor:
         given = {name: value for name in _FIELDS if (value := getattr(given, name)) is not None}
     if not isinstance(given, Mapping):
         raise InvalidInput(
-            f"actor = {given!r} cannot be used; give a user's name, or a mapping of user, agent and role.",
+            f"actor = {quoted(given)} cannot be used; give a user's name, or a mapping of user, agent and role.",
             argument="actor",
         )
     unknown = sorted(set(given) - set(_FIELDS), key=str)
     if unknown:
         raise InvalidInput(f"Unknown field {unknown[0]!r} of an actor; known are user, agent and role.")
     for name, value in given.items():
-        if not isinstance(value, str) or not value.strip() or not value.isprintable():
-            raise InvalidInput(f"The actor's {name} {value!r} cannot be used; give a name.")
+        if not isinstance(value, str) or not value.isprintable() or not can_name(value):
+            raise InvalidInput(
+                f"The actor's {name} {quoted(value)} cannot be used; give one of up to {NAME_CHARS_LIMIT:,} characters."
+            )
     actor = Actor(**given)
     if actor.role is not None:
         check_role(actor.role)

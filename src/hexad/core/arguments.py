@@ -26,9 +26,12 @@ from hexad.errors import InvalidInput, LimitExceeded
 _NAME_BYTES: Final = 255
 _PATH_CHARS: Final = 4_000
 _WHOLE_MOST: Final = 1 << 62
+_SECONDS_MOST: Final = 1_000_000
+_KEY_BYTES: Final = 32
 _REPEATED: Final = 24
 _TELLING: Final = 8
-SUBJECT_CHARS_LIMIT: Final = 1_000
+NAME_CHARS_LIMIT: Final = 1_000
+"""Most characters of the name of a person, an agent, a conversation or a program."""
 QUESTION_LIMIT: Final = 8_192
 """Most characters of a question, a task or a topic: what reads them looks at each word in many ways."""
 LISTED_WORDS_LIMIT: Final = 256
@@ -50,7 +53,7 @@ def parse_time(value: object, name: str) -> datetime | None:
             parsed = datetime.fromisoformat(value.strip())
         except ValueError:  # which says the whole value
             raise InvalidInput(
-                f"Cannot parse {name} = {value!r} as a time; use ISO 8601, for example 2026-05-01T12:00:00Z "
+                f"Cannot parse {name} = {quoted(value)} as a time; use ISO 8601, for example 2026-05-01T12:00:00Z "
                 "or 2026-05-01.",
                 argument=name,
             ) from None
@@ -66,7 +69,7 @@ def parse_time(value: object, name: str) -> datetime | None:
         return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).astimezone(UTC)
     except (OverflowError, ValueError) as error:
         raise InvalidInput(
-            f"{name} = {value!r} is outside the years 1 to 9999 in UTC.", argument=name
+            f"{name} = {quoted(value)} is outside the years 1 to 9999 in UTC.", argument=name
         ) from error
 
 
@@ -99,15 +102,10 @@ def subject_list(subjects: Iterable[str], name: str = "data_subjects") -> tuple[
     """Return names of people as a tuple, each once; raises `InvalidInput` for what is none."""
     strings = word_list(subjects, name)
     for subject in strings:
-        if (
-            not subject.strip()
-            or "\0" in subject
-            or not encodable(subject)
-            or len(subject) > SUBJECT_CHARS_LIMIT
-        ):
+        if not can_name(subject):
             raise InvalidInput(
                 f"{name} hold {quoted(subject)}, which names nobody; "
-                f"give texts of up to {SUBJECT_CHARS_LIMIT} characters.",
+                f"give texts of up to {NAME_CHARS_LIMIT} characters.",
                 argument=name,
             )
     return tuple(dict.fromkeys(strings))
@@ -137,6 +135,16 @@ def parse_whole(value: int, name: str, *, least: int) -> int:
     return value
 
 
+def parse_seconds(value: float, name: str) -> float:
+    """Return how long something may take, at most what a clock can wait; raises `InvalidInput` naming `name`."""
+    if not is_number(value, 0, _SECONDS_MOST):
+        raise InvalidInput(
+            f"{name} = {quoted(value)} cannot be used; give seconds, from 0 to {_SECONDS_MOST:,}.",
+            argument=name,
+        )
+    return value
+
+
 def parse_offset(value: int) -> int:
     """Return how many of the first to leave out, none for a negative number; raises `InvalidInput` for no number."""
     if not is_whole(value, high=_WHOLE_MOST):
@@ -151,6 +159,15 @@ def parse_place(value: str | Path, name: str) -> str | Path:
     if not isinstance(value, str | Path):
         raise InvalidInput(f"{name} = {quoted(value)} is no place; give a path.", argument=name)
     return value
+
+
+def absence(path: str | Path, what: str) -> str:
+    """Return what there is to say of a path where nothing is: that there is no `what`, or where a link leads."""
+    try:
+        target = os.readlink(path)
+    except (OSError, ValueError):
+        return f"There is no {what} {quoted(str(path))}"
+    return f"{quoted(str(path))} is a link to {quoted(target)}, where nothing is"
 
 
 def read_regular(path: Path, *, limit: int) -> bytes:
@@ -206,6 +223,22 @@ def parse_path(value: str | Path, name: str) -> Path:
     return Path(value)
 
 
+def require_key(key: object, name: str) -> None:
+    """Raise `InvalidInput`, naming `name` and never the key, for what cannot be one; None is none."""
+    if isinstance(key, bytes | bytearray):
+        if len(key) != _KEY_BYTES:
+            raise InvalidInput(
+                f"{name} has {len(key)} bytes; give {_KEY_BYTES}, a passphrase as text, or a Path.",
+                argument=name,
+            )
+    elif isinstance(key, Path):
+        parse_path(key, name)
+    elif key is not None and not isinstance(key, str):
+        raise InvalidInput(
+            f"{name} is {type(key).__name__}; give 32 bytes, a passphrase as text, or a Path.", argument=name
+        )
+
+
 def expanded(path: Path, name: str) -> Path:
     """Return a path with its `~` taken for whose home it is; raises `InvalidInput` for that of nobody."""
     try:
@@ -225,10 +258,18 @@ def parse_text(value: str | None, name: str) -> str | None:
 
 
 def parse_name(value: str, name: str) -> str:
-    """Return a text that names something; raises `InvalidInput` naming `name` for a blank one and for no text."""
-    if not isinstance(value, str) or not value.strip():
-        raise InvalidInput(f"{name} = {quoted(value)} must be a name.", argument=name)
+    """Return a text that names something; raises `InvalidInput` naming `name` for what nothing can be called."""
+    if not isinstance(value, str) or not can_name(value):
+        raise InvalidInput(
+            f"{name} = {quoted(value)} must be a name: 1 to {NAME_CHARS_LIMIT:,} whole characters, not all blank.",
+            argument=name,
+        )
     return value
+
+
+def can_name(text: str) -> bool:
+    """Whether somebody or something can be called so: not blank, not too long, and of characters that can be stored."""
+    return bool(text.strip()) and len(text) <= NAME_CHARS_LIMIT and "\0" not in text and encodable(text)
 
 
 def require_question_length(text: str, name: str) -> None:
@@ -259,7 +300,7 @@ def encodable(text: str) -> bool:
 
 def is_real(value: object) -> bool:
     """Whether a value is a finite number; True and False are none."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and -math.inf < value < math.inf
 
 
 def is_whole(value: object, low: float = -math.inf, high: float = math.inf) -> TypeGuard[int]:
@@ -309,10 +350,12 @@ def value_excerpt(value: object) -> str:
 
 
 _TEXTS: Final = {"str": "a string", "str | None": "a string or None"}
-_FLAGS: Final = {"bool": "True or False"}
+_FLAGS: Final = {"bool": "True or False", "bool | None": "True, False or None"}
 _PATHS: Final = frozenset({"str | Path", "Path | str", "str | Path | None"})
 _FUNCTION: Final = "Callable["
-_OFTEN: Final = frozenset({"record", "record_many"})
+_GIVEN: Final = re.compile(r"Callable\[\[(.*?)\], ")
+"""What a function is called with, as its type says it."""
+_OFTEN: Final = frozenset({"record", "record_many", "Hexad.remember"})
 """Calls whose arguments are checked where they are used: looking twice would take as long as a record."""
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
@@ -341,7 +384,7 @@ def _checked(call: _Call, kinds: Collection[str]) -> _Call:
         or parameter.annotation in _PATHS
         or str(parameter.annotation).startswith(_FUNCTION)
     ]
-    if not checked_parameters or call.__name__ in _OFTEN:
+    if not checked_parameters or _OFTEN & {call.__name__, call.__qualname__}:
         return call
 
     @functools.wraps(call)
@@ -361,13 +404,41 @@ def _checked(call: _Call, kinds: Collection[str]) -> _Call:
             elif kind in _PATHS:
                 parse_place(value, what)
             elif kind.startswith(_FUNCTION):
-                if not callable(value):
-                    raise InvalidInput(f"{what} must be a function, not {quoted(value)}.", argument=what)
+                require_function(value, what, given=_given_to(kind))
             elif not isinstance(value, str):
                 raise InvalidInput(f"{what} must be {_TEXTS[kind]}, not {quoted(value)}.", argument=what)
         return call(*args, **kwargs)
 
     return cast("_Call", checked)
+
+
+def _given_to(kind: str) -> tuple[str, ...] | None:
+    """Return the types of what a function is called with, None where its own type does not say.
+
+    >>> _given_to("Callable[[Progress, int], None] | None"), _given_to("Callable[..., object]")
+    (('Progress', 'int'), None)
+    """
+    match = _GIVEN.match(kind)
+    return None if match is None else tuple(filter(None, match[1].split(", ")))
+
+
+def require_function(value: object, name: str, *, given: Collection[str] | None) -> None:
+    """Raise `InvalidInput` naming `name` for what is no function, or none that can be called with what it is given."""
+    if not callable(value):
+        raise InvalidInput(f"{name} must be a function, not {quoted(value)}.", argument=name)
+    if given is None:
+        return
+    try:
+        signature = inspect.signature(value)
+    except (TypeError, ValueError):  # of some that are written in C nobody knows
+        return
+    try:
+        signature.bind(*given)
+    except TypeError as error:
+        raise InvalidInput(
+            f"{name} = {quoted(value)} cannot be called ({error}); give a function that takes ({', '.join(given)}).",
+            argument=name,
+        ) from None
 
 
 _Kind = TypeVar("_Kind", bound=type)

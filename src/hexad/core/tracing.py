@@ -16,7 +16,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import urlsplit
 
-from hexad.core.arguments import quoted
+from hexad.core.arguments import require_function
 from hexad.core.ids import is_generated
 from hexad.errors import HexadError, InvalidInput
 
@@ -50,8 +50,7 @@ _exporters: list[Exporter] = []
 
 def listen(listener: Listener) -> Callable[[], None]:
     """Call `listener` with every span that finishes from now on; returns a function that stops it."""
-    if not callable(listener):
-        raise InvalidInput(f"listener must be a function, not {quoted(listener)}.", argument="listener")
+    require_function(listener, "listener", given=("span",))
     _listeners.append(listener)
     return lambda: _listeners.remove(listener)
 

@@ -9,9 +9,11 @@ from typing import Final, Literal
 
 from hexad.core.arguments import (
     all_texts_checked,
+    is_whole,
     parse_choice,
     parse_offset,
     parse_text,
+    quoted,
     require_question_length,
     subject_list,
     word_list,
@@ -468,8 +470,8 @@ class DocumentRepository:
         `tags` must all be there, or with `match="any"` one of them.
         """
         match_of(match)
-        if not isinstance(limit, int) or not 0 < limit <= SEARCH_LIMIT:
-            raise InvalidInput(f"limit = {limit!r} is not from 1 to {SEARCH_LIMIT}.", argument="limit")
+        if not is_whole(limit, 1, SEARCH_LIMIT):
+            raise InvalidInput(f"limit = {quoted(limit)} is not from 1 to {SEARCH_LIMIT}.", argument="limit")
         document_filter = DocumentFilter(
             doc_type=None if doc_type is None else parse_choice(DocumentType, doc_type, "doc_type"),
             tags=None if tags is None else slugs(word_list(tags, "tags")),

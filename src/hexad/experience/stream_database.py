@@ -134,14 +134,14 @@ class Experience:
         self._db.require_writable()
         if not self.intake.name(session_id, "session_id").strip():
             raise InvalidInput(
-                f"session_id = {session_id!r} is blank; give a name by which somebody finds it again.",
+                f"session_id = {quoted(session_id)} is blank; give a name by which somebody finds it again.",
                 argument="session_id",
             )
         if session_id == ALL_SESSIONS:
             raise InvalidInput("A session cannot be called '*': that asks for all of them.")
         if compaction is not None and not isinstance(compaction, bool):
             raise InvalidInput(
-                f"compaction = {compaction!r} is neither True nor False.", argument="compaction"
+                f"compaction = {quoted(compaction)} is neither True nor False.", argument="compaction"
             )
         contract = self.contract()
         number = self._sessions.start(

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
+from hexad.core.arguments import quoted
 from hexad.core.tracing import log
 from hexad.errors import HexadError, InvalidInput
 from hexad.experience.values.records import CompressionLevel
@@ -307,8 +308,8 @@ class Summarizer:
         """Ask this from now on, the agent's own inference; None ends that. Raises `InvalidInput` for what is none."""
         if inference is not None and (isinstance(inference, type) or not callable(inference)):
             raise InvalidInput(
-                f"{inference!r} is no inference of the agent's own; give a function from a prompt to a text. A model "
-                "is set with `compaction_model` in hexad.toml."
+                f"{quoted(inference)} is no inference of the agent's own; give a function from a prompt to a text. A "
+                "model is set with `compaction_model` in hexad.toml."
             )
         self._own = None if inference is None else FunctionGenerator(inference)
 

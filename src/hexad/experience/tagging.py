@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, cast
 
+from hexad.core.arguments import quoted
 from hexad.core.tick_ranges import Ranges, intersection, union
 from hexad.database.connection import Database
 from hexad.database.store_context import StoreContext
@@ -92,7 +93,7 @@ class TagPlaces:
         named = not isinstance(tags, str) and isinstance(tags, Iterable)
         if not named or not tags or not all(isinstance(tag, str) for tag in tags):
             raise InvalidInput(
-                f"tags = {tags!r} names no tags; give a list of names or ids.", argument="tags"
+                f"tags = {quoted(tags)} names no tags; give a list of names or ids.", argument="tags"
             )
         any_tag = match_of(match)
         with self._db.read():

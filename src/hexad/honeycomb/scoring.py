@@ -135,7 +135,7 @@ def check_weights(cosine_weight: float, decay_weight: float) -> None:
             )
     if abs(cosine_weight + decay_weight - 1) > _WEIGHTS_APART:
         raise InvalidInput(
-            f"cosine_weight = {cosine_weight!r} and decay_weight = {decay_weight!r} add up to "
+            f"cosine_weight = {quoted(cosine_weight)} and decay_weight = {quoted(decay_weight)} add up to "
             f"{cosine_weight + decay_weight:g}; they must add up to 1, as 0.7 and 0.3 do.",
             argument="cosine_weight",
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 
-from hexad.core.arguments import is_number
+from hexad.core.arguments import is_number, quoted
 from hexad.database.change_counters import ChangeReader
 from hexad.database.store_context import StoreContext
 from hexad.errors import InvalidInput
@@ -127,7 +127,8 @@ def rules_of(settings: Mapping[str, object]) -> HoneycombRules:
         elif name == _RINGS:
             if not isinstance(value, list) or not value:
                 raise InvalidInput(
-                    f"{name} = {value!r} should be a list of days, the main ring's first.", argument=name
+                    f"{name} = {quoted(value)} should be a list of days, the main ring's first.",
+                    argument=name,
                 )
             given_settings["ring_half_lives"] = tuple(
                 None if days == 0 and days is not False else _time(days, name, "days") for days in value
@@ -146,8 +147,8 @@ def rules_of(settings: Mapping[str, object]) -> HoneycombRules:
 
 def _time(value: object, name: str, unit: str) -> timedelta:
     if not is_number(value, 0, 1e9) or value == 0:
-        raise InvalidInput(f"{name} = {value!r} cannot be used; give {unit} above 0.", argument=name)
+        raise InvalidInput(f"{name} = {quoted(value)} cannot be used; give {unit} above 0.", argument=name)
     try:
         return timedelta(**{unit: value})
     except OverflowError as error:
-        raise InvalidInput(f"{name} = {value!r} is too long.", argument=name) from error
+        raise InvalidInput(f"{name} = {quoted(value)} is too long.", argument=name) from error

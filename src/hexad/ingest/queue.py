@@ -12,6 +12,7 @@ from hexad.core.json_types import JSONValue
 from hexad.errors import AccessDenied, HexadError, InvalidInput, NotFound
 from hexad.ingest.report import IngestOptions, IngestReport
 from hexad.ingest.runner import Ingestor
+from hexad.ingest.sources.detect import GIT_PREFIX
 from hexad.memory.store import Stores
 
 
@@ -46,7 +47,7 @@ class QueueRunner:
         roles = self._stores.roles
         limits: dict[str, JSONValue] = {} if roles is None else {"roles": list(roles)}
         # Whoever runs the queue has another current folder: a path is kept whole.
-        path = parse_path(source, "source") if isinstance(source, Path) else Path(source)
+        path = Path(source) if str(source).startswith(GIT_PREFIX) else parse_path(source, "source")
         name = str(path.resolve()) if isinstance(source, Path) or path.exists() else source
         self._stores.queue.put(name, {"space": space, "tags": list(tags), **limits}, at=self._clock.now())
 

@@ -14,7 +14,7 @@ from hexad.core.arguments import is_whole, parse_name, parse_text, quoted
 from hexad.core.clock import SystemClock, format_time
 from hexad.core.tracing import log
 from hexad.engine import Hexad
-from hexad.errors import Conflict, InvalidInput, InvalidMemory, StorageFailure
+from hexad.errors import Conflict, InvalidInput, InvalidMemory, InvalidSpace, StorageFailure
 from hexad.ingest.messages import TURN, Message, spoken_turns
 from hexad.ingest.sources.conversations import TIMES
 from hexad.integrations.response_items import is_item, message_of
@@ -227,7 +227,12 @@ class AgentMemory:
         """Return the space of the user, whose name can be one; the first turn that is stored makes it."""
         if self._user is None:
             return DEFAULT_SPACE
-        validate_space(self._user)
+        try:
+            validate_space(self._user)
+        except InvalidSpace as error:
+            raise InvalidSpace(
+                f"user = {quoted(self._user)} is to be the name of a space. {error}", argument="user"
+            ) from error
         if (hx := _opened(self._hx)) is not None:
             hx._services.stores.spaces.refuse_twin(self._user)
         return self._user

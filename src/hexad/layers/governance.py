@@ -9,7 +9,9 @@ from pathlib import Path, PurePosixPath
 from typing import Final, Protocol
 
 from hexad.core.arguments import (
+    NAME_CHARS_LIMIT,
     all_texts_checked,
+    can_name,
     parse_choice,
     parse_text,
     parse_time,
@@ -210,7 +212,7 @@ class GovernanceFacade:
                 premise = self._stores.memories.resolve_one(name)
                 if premise == no:
                     raise InvalidInput(
-                        f"depends_on = {name!r} is the decision itself; name what it rests on.",
+                        f"depends_on = {quoted(name)} is the decision itself; name what it rests on.",
                         argument="depends_on",
                     )
                 self._stores.links.put(no, premise, check_link_kind(DEPENDS_ON), at=at)
@@ -455,8 +457,11 @@ def parse_details(
     by: object,
 ) -> DecisionText:
     """Return the parts of a decision as they were given; raises `InvalidInput` naming the one that cannot be used."""
-    if isinstance(by, str) and not by.strip().isprintable():
-        raise InvalidInput(f"by = {quoted(by)} cannot be used; give a name on one line.", argument="by")
+    if isinstance(by, str) and by.strip() and not (by.strip().isprintable() and can_name(by)):
+        raise InvalidInput(
+            f"by = {quoted(by)} cannot be used; give a name on one line, of up to {NAME_CHARS_LIMIT:,} characters.",
+            argument="by",
+        )
     for name, text in (("description", description), ("rationale", rationale), ("by", by)):
         if text is None and name == "by":
             continue

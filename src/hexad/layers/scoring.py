@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import exp, floor, log
 from typing import Final
 
+from hexad.core.arguments import quoted
 from hexad.errors import InvalidInput
 from hexad.layers.contract import MemoryItem, ScoredItem, Weights
 from hexad.memory.layer_names import MemoryLayer
@@ -65,7 +66,9 @@ def normalise(weights: Weights) -> Weights:
     values = {name: float(getattr(weights, name)) for name in _NAMES}
     for name, weight in {**values, "decay": weights.decay}.items():
         if not 0 <= weight < float("inf"):
-            raise InvalidInput(f"The weight {name} = {weight!r} cannot be used; give a number, 0 or more.")
+            raise InvalidInput(
+                f"The weight {name} = {quoted(weight)} cannot be used; give a number, 0 or more."
+            )
     whole = sum(values.values())
     if whole <= 0:
         raise InvalidInput("All weights of a score are 0; give at least one of them a number above 0.")

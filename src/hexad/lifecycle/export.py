@@ -27,4 +27,10 @@ def export_json(items: Iterable[ExportItem]) -> Iterator[str]:
         raise InvalidInput(
             f"items = {quoted(items)} cannot be used; give what `Hexad.export` returns.", argument="items"
         )
-    yield from json_pieces(items, export_sections())
+    yield from json_pieces(map(_item, items), export_sections())
+
+
+def _item(value: object) -> ExportItem:
+    if not isinstance(value, ExportItem):
+        raise InvalidInput(f"items hold {quoted(value)}; give what `Hexad.export` returns.", argument="items")
+    return value

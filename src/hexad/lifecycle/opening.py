@@ -26,7 +26,7 @@ from hexad.config import (
     store_root,
 )
 from hexad.core.actor import Actor, parse_actor
-from hexad.core.arguments import parse_path, parse_text, quoted
+from hexad.core.arguments import absence, flags_checked, parse_name, parse_path, quoted, require_key
 from hexad.core.clock import Clock, SystemClock
 from hexad.core.ids import IdSource, TimeSortedIds
 from hexad.core.tracing import attach, log
@@ -52,7 +52,7 @@ from hexad.providers.generators.resolve import resolve_generator
 from hexad.redaction.pii_setting import parse_pii
 from hexad.search.embedding_job import check_embedder
 from hexad.services import CONVERSION, Program, Services, StoreHold, check_honeycomb, reranker_of, unlock
-from hexad.spaces.bundles.orderings.external import OrderingSpec, resolve_orderings
+from hexad.spaces.bundles.orderings.external import NamedOrdering, OrderingSpec, resolve_orderings
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
@@ -74,6 +74,7 @@ EmbedderSpec = str | Embedder | Callable[[Sequence[str]], object] | None
 
 
 @failures_translated
+@flags_checked
 def open(  # noqa: PLR0913 - one keyword for each thing that a program may bring along
     path: str | Path | None = None,
     *,
@@ -122,7 +123,11 @@ def open(  # noqa: PLR0913 - one keyword for each thing that a program may bring
     that refuses, `InvalidInput` for a setting that cannot be used.
     """
     _require_sources(clock, ids)
-    parse_text(purpose, "purpose")
+    if purpose is not None:
+        parse_name(purpose, "purpose")
+    require_key(key, "key")
+    require_key(user_key, "user_key")
+    own_orderings = resolve_orderings(orderings)
     layer = None if user_dir is None else parse_path(user_dir, "user_dir").expanduser()
     clock = clock or SystemClock()
     if path is not None and str(path) == MEMORY:
@@ -148,7 +153,7 @@ def open(  # noqa: PLR0913 - one keyword for each thing that a program may bring
             actor=_actor(actor, settings),
             embedder=embedder,
             plan=plan,
-            orderings=orderings,
+            orderings=own_orderings,
             clock=clock,
             ids=ids or TimeSortedIds(clock),
             background=background is not False,
@@ -183,7 +188,7 @@ def directory_of(path: str | Path | None, *, create: bool = False) -> Path:
     if start.exists() and not start.is_dir():
         raise InvalidInput(f"{str(start)!r} is a file; give the folder of a project.")
     if not start.exists():
-        raise NotFound(f"There is no folder {str(start)!r}; create it, or give another path.")
+        raise NotFound(f"{absence(start, 'folder')}; create it, or give another path.")
     found_path = find_store(start)
     if found_path is not None:
         return found_path
@@ -278,7 +283,7 @@ def _open(
     actor: Actor,
     embedder: EmbedderSpec,
     plan: ModelPlan,
-    orderings: Mapping[str, OrderingSpec] | None,
+    orderings: Mapping[str, NamedOrdering],
     clock: Clock,
     ids: IdSource,
     background: bool,
@@ -315,7 +320,7 @@ def _open(
         )
         program = Program(
             models=models,
-            orderings=resolve_orderings(orderings),
+            orderings=orderings,
             user_dir=user[0] or settings.user_dir,
             user_key=user[1],
         )
@@ -424,7 +429,7 @@ def _durability(settings: Settings) -> Durability:
     except ValueError:
         valid = ", ".join(str(member.value) for member in Durability)
         raise InvalidInput(
-            f"durability = {settings.durability!r} is not one of {valid}.", argument="durability"
+            f"durability = {quoted(settings.durability)} is not one of {valid}.", argument="durability"
         ) from None
 
 
@@ -432,7 +437,7 @@ def _stream_durability(settings: Settings) -> None:
     valid = [member.value for member in StreamDurability]
     if settings.stream_durability not in valid:
         raise InvalidInput(
-            f"stream_durability = {settings.stream_durability!r} is not one of {', '.join(valid)}.",
+            f"stream_durability = {quoted(settings.stream_durability)} is not one of {', '.join(valid)}.",
             argument="stream_durability",
         )
 

@@ -12,7 +12,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Final
 
-from hexad.core.arguments import parse_place, parse_text, parse_whole
+from hexad.core.arguments import parse_place, parse_text, parse_whole, quoted
 from hexad.core.as_json import as_json
 from hexad.core.clock import Clock, SystemClock
 from hexad.core.ids import content_hash, hash64
@@ -485,7 +485,7 @@ def audit_export(source: str | Path, kind: str, *, clock: Clock, listed: int) ->
     if spec.kind not in FOREIGN or spec.path is None:
         names = ", ".join(sorted(FOREIGN))
         raise InvalidInput(
-            f"kind = {kind!r} is no other memory system's; choose one of {names}.", argument="kind"
+            f"kind = {quoted(kind)} is no other memory system's; choose one of {names}.", argument="kind"
         )
     texts: dict[str, str] = {}
     examination = Examination(now=clock.now(), listed=listed, text_of=texts.__getitem__, imported=True)

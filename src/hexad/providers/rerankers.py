@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol, SupportsFloat
 
-from hexad.core.arguments import is_whole, said_by
+from hexad.core.arguments import is_whole, quoted, require_function, said_by
 from hexad.errors import InvalidInput, ProviderError
 from hexad.providers.generators.endpoints import Endpoint, GeneratorAccess, Kind, parse_endpoint
 from hexad.providers.http_requests import JsonEndpoint
@@ -198,5 +198,6 @@ def resolve_reranker(spec: RerankSpec, *, access: GeneratorAccess | None = None)
             )
         return HostedReranker(endpoint, access or GeneratorAccess())
     if callable(spec) and not isinstance(spec, type):
+        require_function(spec, "rerank", given=("question", "texts"))
         return FunctionReranker(spec)
-    raise InvalidInput(f"{spec!r} is no reranker; give {_FORMS}.", argument="rerank")
+    raise InvalidInput(f"{quoted(spec)} is no reranker; give {_FORMS}.", argument="rerank")

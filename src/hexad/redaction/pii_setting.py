@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from hexad.core.arguments import quoted
 from hexad.errors import InvalidInput
 
 
@@ -24,4 +25,4 @@ def parse_pii(value: str) -> Pii:
         return Pii(value)
     except ValueError:
         valid = ", ".join(member.value for member in Pii)
-        raise InvalidInput(f"pii = {value!r} is not one of {valid}.", argument="pii") from None
+        raise InvalidInput(f"pii = {quoted(value)} is not one of {valid}.", argument="pii") from None

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from hexad.core.arguments import all_flags_checked, parse_choice, parse_time
+from hexad.core.arguments import all_flags_checked, parse_choice, parse_time, quoted
 from hexad.core.audit_notes import AuditEvent, AuditSink
 from hexad.core.json_types import JSONValue
 from hexad.core.retry import TryAgain, retry
@@ -77,9 +77,7 @@ def given_object(value: Mapping[str, JSONValue] | str, what: str) -> dict[str, J
                 f"Invalid space {what}: {error}; give an object, such as {example}."
             ) from error
     if not isinstance(value_object, Mapping):
-        raise InvalidSpace(
-            f"Invalid space {what} {str(value_object)[:80]!r}: give an object, such as {example}."
-        )
+        raise InvalidSpace(f"Invalid space {what} {quoted(value_object)}: give an object, such as {example}.")
     try:
         text = json.dumps(dict(value_object), allow_nan=False, ensure_ascii=False)
         size = len(text.encode())
@@ -150,7 +148,7 @@ class SpacesFacade:
         fields = None if metadata is None else given_object(metadata, "metadata")
         asked = (fields or {}).pop("reset", False)
         if not isinstance(asked, bool):
-            raise InvalidSpace(f"Invalid space metadata: 'reset' is {asked!r}; give true or false.")
+            raise InvalidSpace(f"Invalid space metadata: 'reset' is {quoted(asked)}; give true or false.")
         at = parse_time(freeze_clock, "freeze_clock") or self._context.clock.now()
         validate_space(name)
         self._stores.spaces.admit(name)
@@ -434,7 +432,7 @@ class SpacesFacade:
         Raises `NotFound` for a folder without space files.
         """
         if format not in _FORMATS:
-            raise InvalidInput(f"Format {format!r} is not known; there is {' and '.join(_FORMATS)}.")
+            raise InvalidInput(f"Format {quoted(format)} is not known; there is {' and '.join(_FORMATS)}.")
         limit, root = _trust_limit(trust), find_lexon_folder(Path(folder))
         reports: list[ReadReport] = []
         failed: list[Skip] = []

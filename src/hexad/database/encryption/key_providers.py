@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final
 
-from hexad.core.arguments import parse_path
+from hexad.core.arguments import require_key
 from hexad.core.clock import SystemClock
 from hexad.database import files
 from hexad.database.encryption.cipher import KEY_BYTES
@@ -133,20 +133,15 @@ class KeyGiven:
         command: str | None = None,
     ) -> KeyGiven:
         """Return what a caller gave as `key`: 32 bytes, a passphrase, or the path of a key file; else the rest."""
+        require_key(key, "key")
         if key is None:
             words = None if command is None else command_of(command)
             return cls(passphrase=passphrase, key_file=key_file, variable=variable, command=words)
         if isinstance(key, bytes | bytearray):
-            if len(key) != KEY_BYTES:
-                raise InvalidInput(
-                    f"key has {len(key)} bytes; give {KEY_BYTES}, a passphrase as text, or a Path."
-                )
             return cls(key=bytes(key), explicit=True)
         if isinstance(key, Path):
-            return cls(key_file=parse_path(key, "key"), explicit=True)
-        if isinstance(key, str):
-            return cls(passphrase=key, explicit=True)
-        raise InvalidInput(f"key is {type(key).__name__}; give 32 bytes, a passphrase as text, or a Path.")
+            return cls(key_file=key, explicit=True)
+        return cls(passphrase=key, explicit=True)
 
     @property
     def provider(self) -> str | None:

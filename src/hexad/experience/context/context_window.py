@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from hexad.core.arguments import is_whole
+from hexad.core.arguments import is_whole, quoted
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput, NotFound
 from hexad.experience.context.compactor import Compactor, Drafter
@@ -141,7 +141,7 @@ class ContextWindowManager:
         for value, what in ((count, "count"), (tick, "tick")):
             if not is_whole(value, 0, _TOKENS_LIMIT):
                 raise InvalidInput(
-                    f"{what} = {value!r} is no whole number from 0 to {_TOKENS_LIMIT:,}.", argument=what
+                    f"{what} = {quoted(value)} is no whole number from 0 to {_TOKENS_LIMIT:,}.", argument=what
                 )
         state = self._windows.compactions.state_of(self.session_id)
         if tick > state.compacted_through:

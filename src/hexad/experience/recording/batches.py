@@ -12,6 +12,7 @@ from itertools import chain, islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from hexad.core.arguments import quoted
 from hexad.core.event_types import EventType
 from hexad.database.codec import from_micros
 from hexad.errors import InvalidInput, LimitExceeded
@@ -371,7 +372,7 @@ def chunks(stream: Rows, engine: DuckDbEngine) -> Iterator[ColumnChunk]:
             rows = iter(stream)
         except TypeError as error:
             raise InvalidInput(
-                f"{str(stream)[:80]!r} holds no rows; give mappings, a mapping of columns, or Arrow."
+                f"{quoted(stream)} holds no rows; give mappings, a mapping of columns, or Arrow."
             ) from error
         yield from _of_rows(rows)
 

@@ -9,7 +9,7 @@ from heapq import nsmallest
 from numbers import Real
 from typing import Any, Final
 
-from hexad.core.arguments import parse_choice, parse_time, subject_list
+from hexad.core.arguments import parse_choice, parse_time, quoted, subject_list
 from hexad.core.event_types import EventType
 from hexad.database.codec import to_micros
 from hexad.errors import InvalidInput, LimitExceeded
@@ -170,7 +170,7 @@ def record_fields(  # one parameter for each field of document 2's `record`
     if token_count is not None and (token_count != 1 or type(token_count) is not int):
         token_count = _whole(token_count, "token_count", 0, COUNT_LIMIT)
     if not isinstance(content, str):
-        raise InvalidInput(f"content must be a string, not {content!r}.", argument="content")
+        raise InvalidInput(f"content must be a string, not {quoted(content)}.", argument="content")
     text = content if content.isascii() and len(content) <= CONTENT_BYTES_LIMIT // 4 else _storable(content)
     if kind != _OUTPUT:
         text = intake.mask(text)
@@ -221,7 +221,7 @@ def _truth(value: object, what: str) -> bool:
     """Return a bool, NumPy's too; None is False. A word such as "false" would be true."""
     if value is None or isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", "") == "b":
         return bool(value)
-    raise InvalidInput(f"{what} = {value!r} is neither true nor false; give a bool.", argument=what)
+    raise InvalidInput(f"{what} = {quoted(value)} is neither true nor false; give a bool.", argument=what)
 
 
 def _whole(value: object, what: str, low: int, high: int) -> int:
@@ -231,7 +231,9 @@ def _whole(value: object, what: str, low: int, high: int) -> int:
     except TypeError:
         whole = None
     if whole is None or not low <= whole <= high:
-        raise InvalidInput(f"{what} = {value!r} is no whole number from {low} to {high}.", argument=what)
+        raise InvalidInput(
+            f"{what} = {quoted(value)} is no whole number from {low} to {high}.", argument=what
+        )
     return whole
 
 
@@ -252,7 +254,7 @@ def _strongest(activations: Mapping[str, float], intake: StreamIntake) -> Mappin
         scores = activations.values()
     except AttributeError as error:
         raise InvalidInput(
-            f"concept_activations = {str(activations)[:80]!r} is no mapping from concepts to scores.",
+            f"concept_activations = {quoted(activations)} is no mapping from concepts to scores.",
             argument="concept_activations",
         ) from error
     # Mostly the concepts are known and their scores plain floats: then a few calls answer for all of them. With a NaN
@@ -279,9 +281,11 @@ def _checked_scores(scores: Mapping[str, Any], intake: StreamIntake) -> dict[str
     for concept, score in scores.items():
         number = _number(score)
         if number is None:
-            raise InvalidInput(f"The activation of {concept!r} is {score!r}; give a number.")
+            raise InvalidInput(f"The activation of {quoted(concept)} is {quoted(score)}; give a number.")
         if not -FLOAT_LIMIT <= number <= FLOAT_LIMIT:
-            raise InvalidInput(f"The activation of {concept!r} is {score!r}; give a finite number.")
+            raise InvalidInput(
+                f"The activation of {quoted(concept)} is {quoted(score)}; give a finite number."
+            )
         checked[concept] = number
     return checked
 

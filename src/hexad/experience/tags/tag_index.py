@@ -228,7 +228,7 @@ class TagIndex:
             self._concept_id(concept_id)
         if entity_type is not None and kind is not TagType.ENTITY:
             raise InvalidInput(
-                f"entity_type = {entity_type!r} is for entities, not for a {kind.value} tag.",
+                f"entity_type = {quoted(entity_type)} is for entities, not for a {kind.value} tag.",
                 argument="entity_type",
             )
         if entity_type is not None:
@@ -431,7 +431,7 @@ def _text(value: str, what: str) -> str:
 
 def _limit(limit: int) -> int:
     if not is_whole(limit, 1, FIND_LIMIT):
-        raise InvalidInput(f"limit = {limit!r} is not from 1 to {FIND_LIMIT}.", argument="limit")
+        raise InvalidInput(f"limit = {quoted(limit)} is not from 1 to {FIND_LIMIT}.", argument="limit")
     return limit
 
 

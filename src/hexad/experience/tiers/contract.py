@@ -145,7 +145,7 @@ def window_tokens(value: int | None, contract: LifecycleContract) -> int | None:
         return None
     if not is_whole(value, 1, _WINDOW_LIMIT):
         raise InvalidInput(
-            f"max_context_tokens = {value!r} is no number of tokens from 1 to {_WINDOW_LIMIT:,}.",
+            f"max_context_tokens = {quoted(value)} is no number of tokens from 1 to {_WINDOW_LIMIT:,}.",
             argument="max_context_tokens",
         )
     if contract.active and value > contract.context_window_tokens:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
+from hexad.core.arguments import quoted
 from hexad.core.tick_ranges import Ranges, count, difference, intersection, union
 from hexad.database.connection import Database
 from hexad.database.store_context import StoreContext
@@ -414,7 +415,7 @@ class PinnedWindows:
             self._sessions.get(session_id)
             number = self._sessions.number(session_id)
         if pinned is not None and not isinstance(pinned, bool):
-            raise InvalidInput(f"pinned = {pinned!r} is neither True nor False.", argument="pinned")
+            raise InvalidInput(f"pinned = {quoted(pinned)} is neither True nor False.", argument="pinned")
         # HOT and COLD depend on how far the context has moved on since.
         stored = None if fidelity is None else [fidelity]
         if fidelity in (Fidelity.HOT, Fidelity.COLD):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from hexad.core.arguments import is_number, parse_whole, quoted
+from hexad.core.arguments import is_number, parse_whole, quoted, require_function
 from hexad.database import files
 from hexad.database.component import Stop, never
 from hexad.database.connection import Database
@@ -69,7 +69,7 @@ class PressureSettings:
             )
         if parse_whole(self.top_k_activations, "top_k_activations", least=1) > TOP_K_MOST:
             raise InvalidInput(
-                f"top_k_activations = {self.top_k_activations!r} cannot be used; give 1 to {TOP_K_MOST}.",
+                f"top_k_activations = {quoted(self.top_k_activations)} cannot be used; give 1 to {TOP_K_MOST}.",
                 argument="top_k_activations",
             )
 
@@ -362,6 +362,7 @@ class StorageManager:
 
         Raises `InvalidInput` for a limit or a threshold that cannot be used.
         """
+        require_function(stop, "stop", given=())
         settings = PressureSettings(
             max_storage_bytes=self.max_storage_bytes if max_storage_bytes is None else max_storage_bytes,
             total_limit_bytes=self.total_limit_bytes,
@@ -389,6 +390,7 @@ class StorageManager:
         """Do what `check_and_compress` does where COLD grew since the last look, or a limit for everything is set and
         the last look is a minute ago; None where neither is.
         """  # fmt: skip
+        require_function(stop, "stop", given=())
         state = (*self._cold.written(), self.max_storage_bytes)
         now = self._context.clock.monotonic()
         late = self.total_limit_bytes is not None and now - self._looked_at >= LOOK_S

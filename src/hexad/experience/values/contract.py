@@ -139,7 +139,7 @@ def _json(value: object, place: str, depth: int = 0) -> JSONValue:
         return _text(value, place)
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise InvalidInput(f"The contract holds {value!r} at {place[:80]}; no JSON can say that.")
+            raise InvalidInput(f"The contract holds {quoted(value)} at {place[:80]}; no JSON can say that.")
         return value
     if isinstance(value, date | time):
         return value.isoformat()

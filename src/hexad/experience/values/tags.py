@@ -10,7 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final, Protocol
 
-from hexad.core.arguments import is_whole
+from hexad.core.arguments import is_whole, quoted
 from hexad.core.as_json import as_json
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput, InvalidTarget, LimitExceeded
@@ -199,7 +199,7 @@ def event_target(session_id: str, event_id: str, ticks: Sequence[int] | None = N
     """Return an event as a target, with the ticks that it is known to cover; raises `InvalidTarget`."""
     if not isinstance(event_id, str) or not event_id:
         raise InvalidTarget(
-            f"event_id = {event_id!r} names no event; give the id that its timesteps carry.",
+            f"event_id = {quoted(event_id)} names no event; give the id that its timesteps carry.",
             argument="event_id",
         )
     first, last = (None, None) if ticks is None else check_ticks(ticks)
@@ -218,7 +218,7 @@ def check_ticks(tick_range: Sequence[int]) -> TickRange:
     whole = len(numbers) == 2 and all(map(is_whole, numbers))
     if not whole or isinstance(tick_range, (str, bytes)) or not 0 <= numbers[0] <= numbers[1] <= TICK_LIMIT:
         raise InvalidTarget(
-            f"tick_range = {tick_range!r} is no range; give its first and its last tick, such as (3, 17).",
+            f"tick_range = {quoted(tick_range)} is no range; give its first and its last tick, such as (3, 17).",
             argument="tick_range",
         )
     return numbers[0], numbers[1]
@@ -245,13 +245,15 @@ def check_confidence(confidence: float) -> float:
     """Return a confidence from 0 to 1; raises `InvalidInput` for anything else."""
     if isinstance(confidence, (int, float)) and math.isfinite(confidence) and 0 <= confidence <= 1:
         return float(confidence)
-    raise InvalidInput(f"confidence = {confidence!r} is not a number from 0 to 1.", argument="confidence")
+    raise InvalidInput(
+        f"confidence = {quoted(confidence)} is not a number from 0 to 1.", argument="confidence"
+    )
 
 
 def check_size(text: str, what: str, *, limit_bytes: int) -> str:
     """Return `text`; raises `LimitExceeded` when it is too long, `InvalidInput` when it cannot be stored."""
     if not isinstance(text, str):
-        raise InvalidInput(f"The {what} must be a string, not {text!r}.")
+        raise InvalidInput(f"The {what} must be a string, not {quoted(text)}.")
     try:
         size = len(text.encode())
     except UnicodeEncodeError as error:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from hexad.core.arguments import absence
 from hexad.core.ids import content_hash
 from hexad.errors import InvalidInput, NotFound
 from hexad.ingest.sources.file_place import safe_id
@@ -18,7 +20,7 @@ from hexad.ingest.sources.sqlite_copy import is_sqlite
 from hexad.memory.memory import MEMORY_BYTES_LIMIT
 from hexad.memory.source import _OF_A_PLACE, FOREIGN, SourceKind
 
-_GIT_PREFIX: Final = "git:"
+GIT_PREFIX: Final = "git:"
 _RECORDS_LOOKED_AT: Final = 5
 _CONVERSATION_KEYS: Final = frozenset(
     ["speaker", "role", "messages", "conversations", "chat_messages", "mapping", "sessionId"]
@@ -84,8 +86,8 @@ def detect(source: str | Path, *, kind: str | None = None) -> SourceSpec:
     wanted = _kind(kind)
     if wanted is SourceKind.TEXT:
         return SourceSpec(kind=SourceKind.TEXT, uri=f"text:{content_hash(str(source))}", text=str(source))
-    if wanted is SourceKind.GIT or (isinstance(source, str) and source.startswith(_GIT_PREFIX)):
-        return _detect_git(str(source).removeprefix(_GIT_PREFIX))
+    if wanted is SourceKind.GIT or (isinstance(source, str) and source.startswith(GIT_PREFIX)):
+        return _detect_git(str(source).removeprefix(GIT_PREFIX))
     path = _existing(source)
     if wanted in FOREIGN:
         return _detect_foreign(path, wanted)
@@ -143,6 +145,10 @@ def _existing(source: str | Path) -> Path:
     try:
         path.stat()
     except FileNotFoundError:
+        if path.is_symlink():
+            raise NotFound(
+                f"{absence(path, 'file')}; mend the link, or name what it should lead to."
+            ) from None
         raise NotFound(
             f"Source {str(source)!r} was not found (looked for {str(path)!r}). Check the spelling, or use "
             f"'git:{source}' if it is a range of commits."
@@ -184,10 +190,8 @@ def _first_records(path: Path) -> list[object]:
         records: list[object] = []
         for _, line in islice(lines_of(file), 4 * _RECORDS_LOOKED_AT):
             if isinstance(line, str):
-                try:
+                with suppress(ValueError, RecursionError):  # the reader of the records says so
                     records.append(json.loads(line))
-                except ValueError:
-                    continue
         return records
 
 

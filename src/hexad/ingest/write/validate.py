@@ -56,7 +56,7 @@ def validate(draft: Draft) -> None:
         )
     for name, number in (("importance", draft.importance), ("confidence", draft.confidence)):
         if number is not None and not 0 <= number <= 1:
-            raise InvalidMemory(f"The {name} {number!r} is not between 0 and 1.", argument=name)
+            raise InvalidMemory(f"The {name} {quoted(number)} is not between 0 and 1.", argument=name)
     if draft.valid_from and draft.valid_to and draft.valid_to < draft.valid_from:
         raise InvalidMemory(
             f"valid_to {draft.valid_to.isoformat()} is before valid_from {draft.valid_from.isoformat()}.",

@@ -75,7 +75,7 @@ def filters_of(typed: QueryText, narrowed: ContextFilters, *, now: datetime, sto
         spaces = (*(spaces or ()), typed.space)
     for name in spaces or ():
         stores.spaces.get(name)
-    kinds = (*word_list(narrowed.kinds or (), "kinds"), *typed.kinds)
+    kinds = (*word_list(() if narrowed.kinds is None else narrowed.kinds, "kinds"), *typed.kinds)
     since, until = parse_time(narrowed.since, "since"), parse_time(narrowed.until, "until")
     since = since if typed.since is None else moment(typed.since, "since", now=now)
     until = until if typed.until is None else moment(typed.until, "until", now=now)
@@ -99,7 +99,10 @@ def filters_of(typed: QueryText, narrowed: ContextFilters, *, now: datetime, sto
 
 def asks_decisions(typed: QueryText, narrowed: ContextFilters, layers: Sequence[MemoryLayer] | None) -> bool:
     """Whether decisions are asked for by their kind: those of the project are in a layer of their own."""
-    kinds = {slug(kind) for kind in (*word_list(narrowed.kinds or (), "kinds"), *typed.kinds)}
+    kinds = {
+        slug(kind)
+        for kind in (*word_list(() if narrowed.kinds is None else narrowed.kinds, "kinds"), *typed.kinds)
+    }
     return DECISION in kinds and (layers is None or MemoryLayer.PROJECT in layers)
 
 
@@ -278,7 +281,7 @@ class Contexts:
         """Return the items of all layers that answer best, without duplicates and contradictions."""
         if not is_whole(limit, 1, LIMIT_MOST):
             raise InvalidInput(
-                f"limit = {limit!r} is not a whole number from 1 to {LIMIT_MOST}.", argument="limit"
+                f"limit = {quoted(limit)} is not a whole number from 1 to {LIMIT_MOST}.", argument="limit"
             )
         request = replace(wanted, limit=max(limit, 20))
         routed = self._routed(text, request, narrowed, None, argument="text")
@@ -311,7 +314,8 @@ class Contexts:
             return replace(memory_item, summary=None)
         if not is_whole(max_tokens, 1):
             raise InvalidInput(
-                f"max_tokens = {max_tokens!r} must be a whole number, at least 1.", argument="max_tokens"
+                f"max_tokens = {quoted(max_tokens)} must be a whole number, at least 1.",
+                argument="max_tokens",
             )
         cut = self._counter.truncate(memory_item.text, max_tokens)
         notes = (

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from hexad.core import arguments
 from hexad.core.ids import with_short_ids
 from hexad.core.json_types import JSONObject, JSONValue
 from hexad.core.prompt_fence import defused, defused_line, enclosed, quoted, sealed
@@ -207,7 +208,8 @@ def pack(
     """
     if form is not None and form not in FORMATS:
         raise InvalidInput(
-            f"format = {form!r} is not known; choose one of {', '.join(FORMATS)}, or None.", argument="format"
+            f"format = {arguments.quoted(form)} is not known; choose one of {', '.join(FORMATS)}, or None.",
+            argument="format",
         )
     ranked = fuse(answered, plan)
     rows = ContextRows()

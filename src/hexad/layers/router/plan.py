@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
-from hexad.core.arguments import is_number, is_whole
+from hexad.core.arguments import is_number, is_whole, quoted
 from hexad.errors import HexadError, InvalidInput
 from hexad.layers.contract import LayerPlan, Plan, TaskType, Weights
 from hexad.layers.router.classify import Classified, classify
@@ -134,7 +134,7 @@ def parse_settings(document: Mapping[str, object], *, where: str = "[router] in 
 def _switch(section: Mapping[str, object], name: str, where: str) -> bool:
     value = section.get(name, True)
     if not isinstance(value, bool):
-        raise InvalidInput(f"{where}: {name} = {value!r} should be true or false.")
+        raise InvalidInput(f"{where}: {name} = {quoted(value)} should be true or false.")
     return value
 
 
@@ -143,7 +143,7 @@ def _numbers(
 ) -> dict[str, float]:
     values = section.get(table, {})
     if not isinstance(values, Mapping):
-        raise InvalidInput(f"{where}: {table} = {values!r} should be a table.")
+        raise InvalidInput(f"{where}: {table} = {quoted(values)} should be a table.")
     for name in values:
         if name not in names:
             raise InvalidInput(f"{where}: unknown {table} {name!r}; known are {', '.join(names)}.")
@@ -152,7 +152,7 @@ def _numbers(
 
 def _number(value: object, name: str, where: str) -> float:
     if not is_number(value, 0, 1e9) or value == 1e9:
-        raise InvalidInput(f"{where}: {name} = {value!r} should be a number, 0 or more.")
+        raise InvalidInput(f"{where}: {name} = {quoted(value)} should be a number, 0 or more.")
     return float(value)
 
 
@@ -175,7 +175,7 @@ class RouteRequest:
         most = self.max_tokens
         if not is_whole(most, 1, TOKENS_MOST):
             raise InvalidInput(
-                f"max_tokens = {most!r} is not a whole number from 1 to {TOKENS_MOST:,}.",
+                f"max_tokens = {quoted(most)} is not a whole number from 1 to {TOKENS_MOST:,}.",
                 argument="max_tokens",
             )
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from hexad.core.arguments import (
+    absence,
     all_texts_checked,
     expanded,
     parse_offset,
@@ -245,11 +246,6 @@ class SessionFacade:
         `ended` True or False takes those that ended, or go on. What is changed here and not written yet is in it.
         """
         parse_whole(limit, "limit", least=1)
-        if ended is not None and not isinstance(ended, bool):
-            raise InvalidInput(
-                f"ended must be True, False or None (for both), not {quoted(ended)}.",
-                argument="ended",
-            )
         self._manager.write_all()
         place = None if everywhere else self._manager.checkout(_folder(folder)).place
         return self._manager.sets.list(
@@ -281,11 +277,6 @@ class SessionFacade:
 
         It is called when the end is on the disk, by the thread whose call ended it; what it raises reaches that call.
         """
-        if not callable(listener):
-            raise InvalidInput(
-                f"listener = {quoted(listener)} cannot be called; give a function of one `TaskEnd`.",
-                argument="listener",
-            )
         self._manager.listeners.append(listener)
 
     def tend(self) -> int:
@@ -344,7 +335,7 @@ def _folder(value: str | Path | None) -> Path | None:
         return None
     folder = expanded(parse_path(value, "folder"), "folder")
     if not folder.is_dir():
-        raise NotFound(f"There is no folder {str(folder)[:200]!r}; give one that is there.")
+        raise NotFound(f"{absence(folder, 'folder')}; give one that is there.")
     return folder
 
 

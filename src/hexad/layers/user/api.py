@@ -182,8 +182,8 @@ class UserFacade:
 
     def expertise(self, area: str | None = None) -> list[Expertise]:
         """Return how well somebody knows what, by area; of one `area`, at most that."""
-        store = self._access.reading()
-        return [] if store is None else store.patterns.expertise(parse_text(area, "area"))
+        area, store = parse_text(area, "area"), self._access.reading()
+        return [] if store is None else store.patterns.expertise(area)
 
     def add_rule(self, text: str) -> UserRule:
         """Store a rule that somebody stated; it stays beside those that are derived."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from hexad.core.arguments import quoted
+from hexad.core.arguments import is_real, quoted
 from hexad.core.as_json import as_json
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput
@@ -97,10 +96,10 @@ def mined_confidence(support: float) -> float:
 
 def parse_confidence(value: float, name: str = "confidence") -> float:
     """Return a confidence; raises `InvalidInput` for anything but a number from 0 to 1."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if not is_real(value):
         raise InvalidInput(f"{name} = {quoted(value)} is no number; give one from 0 to 1.", argument=name)
     if not 0 <= value <= 1:
-        raise InvalidInput(f"{name} = {value!r} is outside of 0 to 1.", argument=name)
+        raise InvalidInput(f"{name} = {quoted(value)} is outside of 0 to 1.", argument=name)
     return float(value)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from hexad.config import Settings
-from hexad.core.arguments import is_number, is_whole
+from hexad.core.arguments import is_number, is_whole, quoted
 from hexad.core.clock import Clock
 from hexad.core.tracing import HERE, span
 from hexad.database.connection import Database
@@ -91,7 +91,7 @@ def parse_prices(table: Mapping[str, object]) -> dict[str, Price]:
         for side, amount in value.items():
             if not is_number(amount, 0) or amount == math.inf:
                 raise InvalidInput(
-                    f"[prices] {name!r}: {side} = {amount!r} cannot be used; give US dollars per million tokens."
+                    f"[prices] {name!r}: {side} = {quoted(amount)} cannot be used; give US dollars per million tokens."
                 )
             amounts[side] = float(amount)
         prices[name] = Price(input=amounts["input"], output=amounts["output"])

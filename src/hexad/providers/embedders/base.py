@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 from urllib.parse import urlsplit
 
-from hexad.core.arguments import said_by
+from hexad.core.arguments import quoted, require_function, said_by
 from hexad.errors import HexadError, InvalidInput, ProviderError
 from hexad.providers.embedders.hashing import HashEmbedder
 from hexad.providers.embedders.minilm import MiniLmEmbedder
@@ -144,8 +144,9 @@ def resolve(
     if names.issuperset(_PROTOCOL) and not isinstance(spec, type):
         return cast("Embedder", spec)
     if callable(spec) and not isinstance(spec, type):
+        require_function(spec, "embedder", given=("texts",))
         return CallableEmbedder(spec)
-    raise InvalidInput(f"{spec!r} is no embedder; give {_VALID_FORMS}.")
+    raise InvalidInput(f"{quoted(spec)} is no embedder; give {_VALID_FORMS}.")
 
 
 def _local(spec: str, *, model_dir: Path | None, threads: int | None, dimensions: int | None) -> Embedder:
@@ -153,7 +154,7 @@ def _local(spec: str, *, model_dir: Path | None, threads: int | None, dimensions
         return _shared_minilm(model_dir, threads)
     if spec == "hashing":
         return HashEmbedder() if dimensions is None else HashEmbedder(dimensions)
-    raise InvalidInput(f"Unknown embedder {spec!r}; give {_VALID_FORMS}.")
+    raise InvalidInput(f"Unknown embedder {quoted(spec)}; give {_VALID_FORMS}.")
 
 
 @cache

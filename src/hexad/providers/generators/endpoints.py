@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 from urllib.parse import urlsplit
 
+from hexad.core.arguments import quoted
 from hexad.errors import InvalidInput, ProviderError
 from hexad.memory.policy import PROVIDER_ALIASES
 
@@ -102,12 +103,12 @@ class GeneratorAccess:
     def __post_init__(self) -> None:
         if not 0 < self.timeout_s <= _TIMEOUT_MOST_S:
             raise InvalidInput(
-                f"llm_timeout_s = {self.timeout_s!r} cannot be used; give seconds, up to {_TIMEOUT_MOST_S:g}.",
+                f"llm_timeout_s = {quoted(self.timeout_s)} cannot be used; give seconds, up to {_TIMEOUT_MOST_S:g}.",
                 argument="llm_timeout_s",
             )
         if not 1 <= self.max_tokens <= 1_000_000:
             raise InvalidInput(
-                f"llm_max_tokens = {self.max_tokens!r} cannot be used; give a number of tokens from 1 to 1,000,000.",
+                f"llm_max_tokens = {quoted(self.max_tokens)} cannot be used; give a number from 1 to 1,000,000.",
                 argument="llm_max_tokens",
             )
 

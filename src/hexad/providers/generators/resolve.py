@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Final, cast
 
+from hexad.core.arguments import quoted
 from hexad.errors import HexadError, InvalidInput, ProviderError
 from hexad.providers.generators.base import Generator, GeneratorSpec, Prompt, Reply, instructions
 from hexad.providers.generators.endpoints import FORMS, GeneratorAccess, moved, parse_endpoint
@@ -81,7 +82,7 @@ def _texts_taken(function: Callable[..., str]) -> int:
         signature.bind(*(["text"] * texts))
     except TypeError as error:
         raise InvalidInput(
-            f"{function!r} cannot be a generator: it takes neither a prompt nor a system text and a prompt."
+            f"{quoted(function)} cannot be a generator: it takes neither a prompt nor a system text and a prompt."
         ) from error
     return texts
 
@@ -112,7 +113,7 @@ def resolve_generator(spec: GeneratorSpec, *, access: GeneratorAccess | None = N
         if callable(spec):
             return FunctionGenerator(spec)
     raise InvalidInput(
-        f"{spec!r} is no generator; give {FORMS}, a function from a prompt to a text, or an object with "
+        f"{quoted(spec)} is no generator; give {FORMS}, a function from a prompt to a text, or an object with "
         f"{', '.join(_PROTOCOL)}."
     )
 

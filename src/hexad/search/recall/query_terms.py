@@ -181,11 +181,13 @@ class RecallOptions:
             )
         if not is_whole(self.limit, 1, LIMIT_MOST):
             raise InvalidInput(
-                f"limit = {self.limit!r} is not a whole number from 1 to {LIMIT_MOST}.", argument="limit"
+                f"limit = {quoted(self.limit)} is not a whole number from 1 to {LIMIT_MOST}.",
+                argument="limit",
             )
         if self.max_tokens is not None and not is_whole(self.max_tokens, 1):
             raise InvalidInput(
-                f"max_tokens = {self.max_tokens!r} must be a whole number, at least 1.", argument="max_tokens"
+                f"max_tokens = {quoted(self.max_tokens)} must be a whole number, at least 1.",
+                argument="max_tokens",
             )
         for name, share in (("association", self.association), ("min_relevance", self.min_relevance)):
             if not (is_number(share, 0, 1) or (share is None and name == "min_relevance")):

@@ -65,7 +65,8 @@ def check_topic(topic: object) -> str:
     """
     if not isinstance(topic, str):
         raise InvalidInput(
-            f"topic must be a string, not {topic!r}; give a few words, or '' for no topic.", argument="topic"
+            f"topic must be a string, not {quoted(topic)}; give a few words, or '' for no topic.",
+            argument="topic",
         )
     require_question_length(topic, "topic")
     return whole_characters(topic)
@@ -75,7 +76,7 @@ def check_project(project: object) -> None:
     """Raise `InvalidInput` for what names no project."""
     if not isinstance(project, str) or not project.strip():
         raise InvalidInput(
-            f"{project!r} is no project; give the name of a space, or a space's metadata.project."
+            f"{quoted(project)} is no project; give the name of a space, or a space's metadata.project."
         )
 
 
@@ -83,7 +84,7 @@ def check_deadline(deadline_ms: object) -> None:
     """Raise `InvalidInput` for a deadline that is no positive number of milliseconds."""
     if deadline_ms is not None and not is_whole(deadline_ms, 1):
         raise InvalidInput(
-            f"deadline_ms = {deadline_ms!r} must be a whole number of milliseconds, at least 1.",
+            f"deadline_ms = {quoted(deadline_ms)} must be a whole number of milliseconds, at least 1.",
             argument="deadline_ms",
         )
 
@@ -93,7 +94,7 @@ def check_kind(kind: object) -> str:
     name = slug(kind) if isinstance(kind, str) else ""
     if not name:
         raise InvalidInput(
-            f"kind = {kind!r} is no kind of memory; give a word, such as 'decision'.", argument="kind"
+            f"kind = {quoted(kind)} is no kind of memory; give a word, such as 'decision'.", argument="kind"
         )
     return name
 
@@ -105,11 +106,11 @@ def _mapping(options: GivenOptions) -> Mapping[str, object]:
             value = json.loads(options)
         except (ValueError, RecursionError) as error:
             raise InvalidInput(
-                f'options = {options[:80]!r} is no JSON: {error}. Write {{"limit": 3}}.', argument="options"
+                f'options = {quoted(options)} is no JSON: {error}. Write {{"limit": 3}}.', argument="options"
             ) from error
     if not isinstance(value, Mapping):
         raise InvalidInput(
-            f'options = {str(options)[:80]!r} is neither an object nor JSON text; write {{"limit": 3}}.',
+            f'options = {quoted(options)} is neither an object nor JSON text; write {{"limit": 3}}.',
             argument="options",
         )
     return value
@@ -119,7 +120,7 @@ def _limit(value: object, name: str, default: int, most: int) -> int:
     if value is None:
         return default
     if not is_whole(value):
-        raise InvalidInput(f"{name} = {value!r} is no whole number; give 1 to {most}.", argument=name)
+        raise InvalidInput(f"{name} = {quoted(value)} is no whole number; give 1 to {most}.", argument=name)
     return default if value <= 0 else min(value, most)
 
 
@@ -143,7 +144,7 @@ def _max_tokens(value: object) -> int | None:
         return None
     if not is_whole(value, 1):
         raise InvalidInput(
-            f"max_tokens = {value!r} must be a whole number, at least 1.", argument="max_tokens"
+            f"max_tokens = {quoted(value)} must be a whole number, at least 1.", argument="max_tokens"
         )
     return value
 
@@ -152,7 +153,7 @@ def _flag(values: Mapping[str, object], name: str) -> bool:
     value = values.get(name, _FLAGS[name])
     if not isinstance(value, bool):
         raise InvalidInput(
-            f"{name} = {value!r} is neither true nor false; give one of the two.", argument=name
+            f"{name} = {quoted(value)} is neither true nor false; give one of the two.", argument=name
         )
     return value
 
@@ -161,13 +162,13 @@ def _slugs(value: object, name: str) -> tuple[str, ...]:
     """Return one word or several as the slugs that memories carry, each once, in the order given."""
     words = (value,) if isinstance(value, str) else value
     if not isinstance(words, Sequence | set | frozenset):
-        raise InvalidInput(f"{name} = {value!r} is no word and no list of words.", argument=name)
+        raise InvalidInput(f"{name} = {quoted(value)} is no word and no list of words.", argument=name)
     slugs: dict[str, None] = {}
     for word in sorted(words, key=str) if isinstance(words, set | frozenset) else words:
         word_slug = slug(word) if isinstance(word, str) else ""
         if not word_slug:
             raise InvalidInput(
-                f"{name} holds {word!r}, which has no letter or digit; give words.", argument=name
+                f"{name} holds {quoted(word)}, which has no letter or digit; give words.", argument=name
             )
         slugs[word_slug] = None
     return tuple(slugs)
@@ -175,13 +176,15 @@ def _slugs(value: object, name: str) -> tuple[str, ...]:
 
 def _text(value: object, name: str, example: str) -> str | None:
     if value is not None and (not isinstance(value, str) or not value.strip()):
-        raise InvalidInput(f"{name} = {value!r} is no name; give one, such as {example}.", argument=name)
+        raise InvalidInput(
+            f"{name} = {quoted(value)} is no name; give one, such as {example}.", argument=name
+        )
     return value
 
 
 def _order(value: object) -> str:
     if not isinstance(value, str) or value not in ORDERS:
-        raise InvalidInput(f"order = {value!r} is not one of {', '.join(ORDERS)}.", argument="order")
+        raise InvalidInput(f"order = {quoted(value)} is not one of {', '.join(ORDERS)}.", argument="order")
     return value
 
 

@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from hexad.core.arguments import parse_path, parse_time
+from hexad.core.arguments import parse_path, parse_time, quoted
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.database.codec import dump
@@ -162,6 +162,10 @@ def verify_export(file: str | Path, *, trusted_key: str | None = None, own: Stor
     that is encrypted: `hx.spaces.verify` checks it where its store is open.
     """
     path = parse_path(file, "file")
+    if not isinstance(own, StoreFiles):
+        raise InvalidInput(
+            f"own = {quoted(own)} cannot be used; leave it out, or ask `hx.spaces.verify`.", argument="own"
+        )
     try:
         bundle = load_json(path, own)
     except InvalidSpace as error:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from hexad.core.arguments import quoted
 from hexad.database.change_counters import ChangeReader
 from hexad.database.connection import Connection
 from hexad.errors import InvalidInput
@@ -318,7 +319,7 @@ def _ordered(
         ]
     else:
         raise InvalidInput(
-            f"order = {options.order!r} is unknown; choose 'score' or 'strict'.", argument="order"
+            f"order = {quoted(options.order)} is unknown; choose 'score' or 'strict'.", argument="order"
         )
     places: list[tuple[int, float]] = []
     for group in groups:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import Final, Protocol
 
-from hexad.core.arguments import quoted, said_by
+from hexad.core.arguments import quoted, require_function, said_by
 from hexad.errors import InvalidInput, ProviderError
 from hexad.memory.policy import BACKEND_ALIASES, Backend
 from hexad.text.normalize import whole_characters
@@ -38,9 +38,10 @@ class NamedOrdering:
             self._order = ordering.order
         else:
             raise InvalidInput(
-                f"Ordering {name!r} is {ordering!r}, which cannot be called; give a function of space, topic and "
+                f"Ordering {name!r} is {quoted(ordering)}, which cannot be called; give a function of space, topic and "
                 "limit, or an object with a method `order`."
             )
+        require_function(self._order, f"orderings[{name!r}]", given=("space", "topic", "limit"))
 
     def order(self, space: str, topic: str, limit: int) -> list[tuple[str, float]]:
         """Return `(memory id, score)` pairs, each id once. Raises `ProviderError` for a failure or a bad answer."""
