@@ -117,6 +117,19 @@ def test_a_message_that_is_none_is_answered_under_its_id(project):
     assert -32600 == answers(ran.stdout)[7]["error"]["code"]
 
 
+@pytest.mark.parametrize("request_id", [7, "seven"])
+def test_a_call_with_half_a_character_is_answered_under_its_id(project, request_id):
+    """Python's own JSON writes such a text as an escape, which no reader of UTF-8 takes."""
+    call = json.dumps(calling(request_id, "remember", text="half \ud800 of it"))
+
+    ran = command("mcp", input=lines(HELLO, READY, call), cwd=project)
+
+    told = answers(ran.stdout)
+    assert {0, request_id} == set(told)
+    assert -32700 == told[request_id]["error"]["code"]
+    assert "surrogate" in told[request_id]["error"]["message"]
+
+
 @pytest.mark.parametrize(
     ("params", "method"),
     [

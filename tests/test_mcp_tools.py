@@ -373,6 +373,68 @@ def test_what_cannot_be_used_is_named_with_what_to_give_instead(project, tool, a
         assert (1, []) == (hx.count(), hx.erasures())
 
 
+MEANT = [
+    ("remember", "messages", "text"),
+    ("remember", "content", "text"),
+    ("remember", "thread_id", "conversation"),
+    ("remember", "user_id", "data_subjects"),
+    ("remember", "tag", "tags"),
+    ("remember", "category", "kind"),
+    ("remember", "references", "cites"),
+    ("recall", "question", "query"),
+    ("recall", "k", "limit"),
+    ("recall", "top_k", "limit"),
+    ("recall", "kind", "kinds"),
+    ("recall", "after", "since"),
+    ("recall", "namespace", "space"),
+    ("context", "query", "task"),
+    ("context", "budget", "max_tokens"),
+    ("expand", "memory_id", "id"),
+    ("forget", "memory_id", "id_or_path"),
+    ("forget", "user", "subject"),
+    ("forget", "tags", "tag"),
+    ("decide", "decision", "title"),
+    ("decide", "reason", "rationale"),
+    ("decide", "instead_of", "alternatives"),
+    ("why", "query", "topic"),
+    ("why", "file", "topic"),
+    ("session", "id", "session_id"),
+    ("session", "command", "action"),
+    ("session", "plan", "steps"),
+    ("graph", "symbol", "target"),
+    ("graph", "file", "target"),
+    ("graph", "query", "question"),
+    ("recall", "colour", None),
+    ("remember", "", None),
+]
+
+
+def test_a_name_that_no_argument_has_is_told_the_one_that_was_meant(project):
+    async def talk(client: Client):
+        return [await failure(client, tool, **{name: "tea"}) for tool, name, _ in MEANT]
+
+    for (tool, name, meant), message in zip(MEANT, in_process(talk, project), strict=True):
+        assert f"{tool} has no argument {name!r}." in message
+        assert (meant is not None) == ("Did you mean" in message), message
+        assert meant is None or f"Did you mean {meant!r}?" in message
+        assert "It takes " in message
+
+
+def test_a_value_of_a_wrong_type_is_told_with_the_type_that_is_wanted(project):
+    wrong = {"string": 7, "integer": "x", "number": "x", "boolean": "x", "array": 7, "object": 7}
+
+    async def talk(client: Client):
+        return [
+            (name, await failure(client, tool.name, **{name: wrong[kind]}))
+            for tool in schemas.TOOLS
+            for name, schema in tool.properties.items()
+            if isinstance(kind := schema.get("type"), str)
+        ]
+
+    for name, message in in_process(talk, project):
+        assert message.startswith(f"{name} must be "), message
+
+
 def test_null_is_an_argument_that_was_not_given(project):
     async def talk(client: Client):
         await answer(client, "remember", text="Deploys happen on Tuesday.", kind=None, tags=None)

@@ -8,6 +8,7 @@ answered.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import select
 import signal
@@ -26,6 +27,8 @@ from anyio.abc import TaskGroup
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.lowlevel.server import Server
 from mcp.shared.message import SessionMessage
+
+from hexad.core.arguments import encodable, is_whole
 
 LINE_BYTES_LIMIT: Final = 16 << 20
 """So long may a message be: a memory holds 1 MiB, a conversation many."""
@@ -228,11 +231,22 @@ def _parsed(line: bytes | None) -> types.JSONRPCMessage | None:
     try:
         value = pydantic_core.from_json(line)
     except ValueError as error:
-        return _refusal(types.PARSE_ERROR, f"The line is no JSON: {error}.")
+        try:
+            value = json.loads(line.decode(errors="replace"))
+        except (ValueError, RecursionError):
+            return _refusal(types.PARSE_ERROR, f"The line is no JSON: {error}.")
+        half = "The line holds half of a character (a lone surrogate), or bytes that are no UTF-8; send whole ones."
+        return _refusal(types.PARSE_ERROR, half, _request_id(value))
+    return _refusal(
+        types.INVALID_REQUEST, "The line is JSON and no JSON-RPC 2.0 message.", _request_id(value)
+    )
+
+
+def _request_id(value: object) -> int | str | None:
     request_id = value.get("id") if isinstance(value, dict) else None
-    if isinstance(request_id, bool) or not isinstance(request_id, int | str):
-        request_id = None
-    return _refusal(types.INVALID_REQUEST, "The line is JSON and no JSON-RPC 2.0 message.", request_id)
+    if isinstance(request_id, str):
+        return request_id if encodable(request_id) else None
+    return request_id if is_whole(request_id) else None
 
 
 def _refusal(code: int, message: str, request_id: int | str | None = None) -> types.JSONRPCError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import Any, Final
 
@@ -18,6 +18,33 @@ _NAMES: Final = {
     "object": "an object",
 }
 _SHOWN: Final = 80
+_SLIP: Final = 0.75
+"""What looks so much alike is a slip of the finger; below that a word with the same meaning is nearer."""
+_LIKENESS_LEAST: Final = 0.6
+_SAME: Final = (
+    ("text", "content", "message", "messages", "statement", "fact", "memory", "body", "note"),
+    ("query", "task", "topic", "question", "q", "search", "prompt", "text"),
+    ("title", "decision", "name", "text"),
+    ("rationale", "reason", "why", "because", "description"),
+    ("alternatives", "options", "instead_of", "rejected"),
+    ("limit", "k", "n", "top_k", "count", "size", "max_results"),
+    ("max_tokens", "budget", "tokens", "max_length"),
+    ("id", "id_or_path", "memory", "memory_id", "uuid", "ids"),
+    ("space", "namespace", "collection", "scope", "project"),
+    ("kind", "kinds", "type", "category", "categories"),
+    ("tag", "tags", "labels", "keywords"),
+    ("since", "from", "after", "start", "start_date", "valid_from"),
+    ("until", "to", "before", "end", "end_date", "valid_to"),
+    ("data_subjects", "subject", "user", "user_id", "person", "people"),
+    ("conversation", "session_id", "session", "thread", "thread_id", "chat_id"),
+    ("target", "topic", "path", "file", "symbol", "function", "location"),
+    ("cites", "citations", "references", "files"),
+    ("links", "references", "files", "sources"),
+    ("action", "command", "operation", "question"),
+    ("steps", "todos", "plan"),
+    ("outcome", "result", "status"),
+)
+"""Words for the same: of a name that no argument of a tool has, the first of its rows that one has is meant."""
 
 
 def check_arguments(tool: ToolSchema, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -29,13 +56,8 @@ def check_arguments(tool: ToolSchema, arguments: Mapping[str, Any]) -> dict[str,
     known = {}
     for name, value in arguments.items():
         if name not in tool.properties:
-            # `id` for `id_or_path` is as near as a slip of the finger, and looks less alike.
-            nearest = get_close_matches(name, tool.properties, n=1, cutoff=0.5) or [
-                known_name
-                for known_name in tool.properties
-                if (name and name in known_name.split("_")) or known_name in name.split("_")
-            ]
-            hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+            nearest = _meant(name, tool.properties)
+            hint = f" Did you mean {nearest!r}?" if nearest else ""
             raise hexad.InvalidInput(
                 f"{tool.name} has no argument {_short(name)}.{hint} It takes {', '.join(tool.properties)}.",
                 argument=name,
@@ -46,6 +68,18 @@ def check_arguments(tool: ToolSchema, arguments: Mapping[str, Any]) -> dict[str,
         if name not in known:
             raise hexad.InvalidInput(f"{tool.name} needs the argument {name!r}; give it.", argument=name)
     return known
+
+
+def _meant(name: str, known: Collection[str]) -> str | None:
+    """Return the argument that somebody meant with another name; None where none is near."""
+    words = name.replace("-", "_").lower()
+    if slip := get_close_matches(words, known, n=1, cutoff=_SLIP):
+        return slip[0]
+    for group in _SAME:
+        if words in group and (same := next((word for word in group if word in known), None)):
+            return same
+    parts = [other for other in known if (words and words in other.split("_")) or other in words.split("_")]
+    return next(iter(parts or get_close_matches(words, known, n=1, cutoff=_LIKENESS_LEAST)), None)
 
 
 def _checked(name: str, value: Any, schema: Schema) -> Any:
