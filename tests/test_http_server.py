@@ -285,6 +285,37 @@ def test_what_is_not_served_is_a_problem_too(server):
     assert "send POST." == method.json()["remedy"]
 
 
+def test_every_refusal_says_what_to_do(server):
+    asked = [
+        server.get("/v1/memories/get?id_or_path=mem_none"),
+        server.get("/v1/memories/history?id_or_path=mem_none"),
+        *(
+            server.post(f"/v1/{path}", body)
+            for path, body in [
+                ("expand", {"what": "mem_none"}),
+                ("forget", {"id_or_path": "mem_none"}),
+                ("memories/pin", {"names": ["mem_none"]}),
+                ("memories/tag", {"id_or_path": "mem_none", "add": ["x"]}),
+                ("memories/restore", {"id_or_path": "mem_none"}),
+                ("memories/link", {"source": "mem_none", "target": "mem_none"}),
+                ("feedback", {"what": "mem_none", "verdict": "helpful"}),
+                ("recall", {"query": "tea", "space": "none"}),
+                ("recall", {"query": "tea", "limit": 0}),
+                ("recall", {"quarry": "tea"}),
+                ("memories", {"text": ""}),
+                ("context", {"task": "tea", "format": "xml"}),
+                ("nothing", {}),
+            ]
+        ),
+    ]
+
+    for answer in asked:
+        problem = answer.json()
+        assert "application/problem+json" == answer.headers["content-type"], answer.url
+        assert answer.status_code == problem["status"] >= 400
+        assert problem["detail"].endswith((".", "?")), problem
+
+
 def test_a_body_that_is_no_json_is_shown_one(server):
     problem = server.request(
         "POST", "/v1/recall", content="{nope", headers={"content-type": "application/json"}

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from hexad import errors
 from hexad.core.json_types import JSONValue
-from hexad.errors import HexadError, ProviderError, ServerUnreachable
+from hexad.errors import HexadError, NotFound, ProviderError, ServerUnreachable
 
 PROBLEM_TYPE: Final = "application/problem+json"
 _TYPE: Final = "urn:hexad:error:"
@@ -43,6 +43,10 @@ def problem_of(error: HexadError, name_of: Mapping[str, str] | None = None) -> d
     words = name_of or {}
     kind = type(error).__name__
     detail = error.message(lambda reference: _named(reference, words))
+    if isinstance(error, NotFound) and not detail.endswith(
+        (".", "?")
+    ):  # in the words of document 1, and no others
+        detail = f"{detail}; `{_named('memories', words)}` lists what is there."
     return {
         "type": f"{_TYPE}{kind}",
         "title": kind,

@@ -229,7 +229,10 @@ class RequestGuard:
                 message = await asyncio.wait_for(receive(), limits.silence_s)
             except TimeoutError:
                 raise Refusal(
-                    LimitExceeded(f"Nothing came for {limits.silence_s:g} seconds, in the middle of a body."),
+                    LimitExceeded(
+                        f"Nothing came for {limits.silence_s:g} seconds, in the middle of a body;",
+                        remedy="send it again, whole.",
+                    ),
                     status=408,
                 ) from None
             size += len(message.get("body", b""))

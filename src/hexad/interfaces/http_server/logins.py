@@ -131,7 +131,9 @@ def visible(login: Login, verb: Verb, ask: Callable[[], Any]) -> Any:
         answer = ask()
         if isinstance(answer, MemoryItem) and answer.space in login.spaces:
             return answer
-    raise NotFound("There is nothing with that id in the spaces of this token.")
+    raise NotFound(
+        "There is nothing with that id in the spaces of this token;", remedy="`{recall}` finds what is there."
+    )
 
 
 def _named(login: Login) -> str:

@@ -67,7 +67,9 @@ class LoginOffer:
             if answer.get("space") in self._login.spaces:
                 return answer
         named = quoted(arguments.get("id"))
-        raise hexad.NotFound(f"There is nothing with the id {named} in the spaces of this token.")
+        raise hexad.NotFound(
+            f"There is nothing with the id {named} in the spaces of this token; recall finds what is there."
+        )
 
     def resources(self) -> list[ListedResource]:
         """Return the resources of the token's spaces."""
@@ -84,7 +86,9 @@ class LoginOffer:
                 text = self._offer.read(uri)
                 if json.loads(text).get("space") in spaces:
                     return text
-        raise hexad.NotFound("There is no such resource in the spaces of this token.")
+        raise hexad.NotFound(
+            "There is no such resource in the spaces of this token; the list of resources names them."
+        )
 
     def complete(self, uri: str, argument: str, value: str) -> list[str]:
         """Return what an argument of a template may be, of the token's spaces."""
