@@ -17,6 +17,7 @@ from typing import Final
 import pytest
 
 import attack_texts
+import hexad
 from attack_texts import attacks
 from hexad import errors
 from hexad.core import prompt_fence
@@ -174,6 +175,20 @@ def test_work_grows_with_the_text(name: str) -> None:
         if long_s > bound * short_s:
             slow[made_of] = f"{long_s / short_s:.1f} times as long for {TIMES} times the text"
     assert {} == slow
+
+
+def test_a_long_word_is_looked_for_about_as_fast_as_a_short_one() -> None:
+    """A text of one letter begins such a word at each of its places: a pattern is then compared as often, as long."""
+    with hexad.open(":memory:", embedder=None, background=False) as hx:
+        hx.remember("a" * (1 << 18))
+
+        def spent(word: str) -> float:
+            return min(spent_s(lambda word: hx.memories(text=word), word) for _ in range(_RUNS))
+
+        short_s, long_s = spent("aaaaaaab"), spent("a" * 8_000 + "b")
+    assert long_s < 60 * max(short_s, 1e-3), (
+        f"{long_s / short_s:.0f} times as long for a word of 8,001 letters"
+    )
 
 
 def test_the_bound_is_passed_by_what_grows_with_the_square(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -109,15 +109,18 @@ def filter_sql(filters: Filters) -> tuple[list[str], list[SQLValue]]:
 
 
 def _holds_sql(word: str, params: list[SQLValue]) -> str:
-    """A word as it is written, in any case: SQLite's LIKE folds the case of ASCII alone, so others are tried too."""
-    forms = {word} if word.isascii() else {word, word.lower(), word.upper(), word.title()}
-    for mark in ("\\", "%", "_"):
-        forms = {form.replace(mark, "\\" + mark) for form in forms}
-    tries = [(column, f"%{form}%") for column in _TEXT_COLUMNS for form in sorted(forms)]
+    """A word as it is written, in any case: SQLite folds the case of ASCII alone, so others are tried too."""
+    forms = sorted({word} if word.isascii() else {word, word.lower(), word.upper(), word.title()})
+    # Not LIKE, which compares a long word letter by letter at each place of a text where it could begin.
+    tries = [f"instr(lower({column}), lower(?))" for column in _TEXT_COLUMNS for _ in forms]
+    params.extend(form for _ in _TEXT_COLUMNS for form in forms)
     if len(word) > _ID_PART:
-        tries.append(("m.id", f"{min(forms, key=len)}%"))
-    params.extend(pattern for _, pattern in tries)
-    return "(" + " OR ".join(f"{column} LIKE ? ESCAPE '\\'" for column, _ in tries) + ")"
+        beginning = min(forms, key=len)
+        for mark in ("\\", "%", "_"):
+            beginning = beginning.replace(mark, "\\" + mark)
+        tries.append("m.id LIKE ? ESCAPE '\\'")
+        params.append(f"{beginning}%")
+    return f"({' OR '.join(tries)})"
 
 
 def seen_by_sql(alias: str) -> str:
