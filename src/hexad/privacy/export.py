@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from hexad.core.arguments import parse_path, parse_whole, quoted
+from hexad.core.arguments import absence, parse_path, parse_whole, quoted
 from hexad.core.clock import format_time
 from hexad.core.erasure import Selection
 from hexad.core.json_types import JSONValue
@@ -147,7 +147,7 @@ class Exporter:
         if path.is_dir():
             raise InvalidInput(f"{path} is a folder; name a file in it.")
         if not path.is_file():
-            raise NotFound(f"There is no file {str(file)!r}; check the path.")
+            raise NotFound(f"{absence(path, 'file')}; check the path.")
         inventory = inventory_of(self._components)
         if crypt is not None and path.resolve() in _databases(self._context.directory, inventory):
             raise InvalidInput(

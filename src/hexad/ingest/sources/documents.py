@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from hexad.core.arguments import quoted
 from hexad.ingest.sources.detect import ReadOptions
 from hexad.ingest.sources.file_place import clean_tags, language_of, memory_path
 from hexad.ingest.sources.formats.choose import CONVERTED, parse
@@ -15,7 +16,8 @@ from hexad.ingest.sources.timestamps import SourceTimes
 from hexad.memory.source import Item, Skip, Unchanged
 from hexad.text.normalize import clean
 
-_TAKEN: Final = frozenset(["id", "text", "content", "body", "title", "path", "kind", "tags"])
+_TEXT_FIELDS: Final = ("text", "content", "body")
+_TAKEN: Final = frozenset(["id", *_TEXT_FIELDS, "title", "path", "kind", "tags"])
 _TIMES: Final = ("time", "date", "created_at", "timestamp")
 
 
@@ -61,9 +63,14 @@ def _times_in(path: Path) -> Iterator[object]:
 def _item(record: object, number: int, *, project: str, uri: str, times: SourceTimes) -> Item | str:
     if not isinstance(record, Mapping):
         return f"a record is an object with id and text, not {type(record).__name__}"
-    texts = [value for name in ("text", "content", "body") if isinstance(value := record.get(name), str)]
+    texts = [value for name in _TEXT_FIELDS if isinstance(value := record.get(name), str)]
     if not texts:
-        return "it has no text field"
+        named = next((name for name in _TEXT_FIELDS if name in record), None)
+        return (
+            "it has no text field"
+            if named is None
+            else f"its {named} is {quoted(record[named])}, which is no text; write a string"
+        )
     source_id = text_field(record, "id", "_id", "uuid") or f"line-{number}"
     named = text_field(record, "path")
     language = language_of(named.rpartition("/")[2]) if named else None

@@ -65,9 +65,10 @@ def records_of(file: BinaryIO) -> Iterator[tuple[int, object] | Skip]:
             yield number, json.loads(line)
         except json.JSONDecodeError as error:
             yield bad_line(number, f"not JSON: {error.msg} at column {error.colno}")
-        except (RecursionError, ValueError) as error:
-            # Brackets nested past the parser's depth, or a number with thousands of digits.
-            yield bad_line(number, f"not readable as JSON: {type(error).__name__}")
+        except RecursionError:
+            yield bad_line(number, "it is nested too deeply to be read")
+        except ValueError:
+            yield bad_line(number, "it holds a number with more digits than are read")
 
 
 def bad_line(number: int, reason: str) -> Skip:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from hexad.core.arguments import encodable, read_regular
+from hexad.core.arguments import absence, encodable, read_regular
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput, NotFound
 from hexad.ingest.sources.detect import ReadOptions
@@ -405,7 +405,7 @@ def scan_folder(root: Path) -> FolderScan:
     Raises `NotFound` when there is no such folder, `InvalidInput` for a file.
     """
     if not root.exists():
-        raise NotFound(f"There is no folder {str(root)!r} to look at; give the root of a repository.")
+        raise NotFound(f"{absence(root, 'folder')} to look at; give the root of a repository.")
     if not root.is_dir():
         raise InvalidInput(f"{str(root)!r} is a file; give the root of a repository.")
     files: list[str] = []

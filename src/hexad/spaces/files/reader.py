@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final, NoReturn
 
-from hexad.core.arguments import parse_path
+from hexad.core.arguments import absence, parse_path
 from hexad.core.json_types import JSONValue
 from hexad.database.encryption.store_files import PLAIN, StoreFiles
 from hexad.errors import HexadError, InvalidSpace, LimitExceeded, NotFound
@@ -64,7 +64,7 @@ def load_json(file: Path, own: StoreFiles = PLAIN) -> object:
     `own` are the files of an open store, whose encrypted ones can be read: `IntegrityError` for any other such.
     """
     if not parse_path(file, "file").is_file():
-        raise NotFound(f"There is no file {str(file)!r}; check the path.")
+        raise NotFound(f"{absence(file, 'file')}; check the path.")
     size = own.size(file)
     if size > FILE_BYTES_LIMIT:
         raise LimitExceeded(

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from hexad.errors import NotFound
 from hexad.ingest.sources.detect import detect
 from hexad.ingest.sources.read import count, read
 from hexad.memory.source import Item, Skip, SourceKind
@@ -80,13 +81,30 @@ def test_records_without_text_are_skipped_and_the_rest_goes_on(tmp_path):
     )
 
     assert [
-        "record 2: it has no text field",
+        "record 2: its text is 3, which is no text; write a string",
         "record 3: a record is an object with id and text, not NoneType",
         "line 4: not JSON: Expecting property name enclosed in double quotes at column 2",
         "record 5: the id 'a' was used before in this source",
         "record 6: it has no text",
     ] == [thing.reason for thing in things if isinstance(thing, Skip)]
     assert 6 == count(detect(tmp_path / "papers.jsonl"))
+
+
+def test_a_record_that_is_nested_too_deeply_leaves_the_others_what_they_are(tmp_path):
+    deep = '{"text": "x", "more": ' + "[" * 2_000 + "]" * 2_000 + "}"
+    things = read_documents(tmp_path, deep, {"id": "a", "text": "one"})
+
+    assert ["line 1: it is nested too deeply to be read"] == [
+        thing.reason for thing in things if isinstance(thing, Skip)
+    ]
+    assert SourceKind.DOCUMENTS is detect(tmp_path / "papers.jsonl").kind
+
+
+def test_a_link_that_leads_nowhere_is_named_with_where_it_leads(tmp_path):
+    (tmp_path / "notes.md").symlink_to("nowhere.md")
+
+    with pytest.raises(NotFound, match=r"notes\.md' is a link to 'nowhere\.md', where nothing is; mend"):
+        detect(tmp_path / "notes.md")
 
 
 def test_a_hostile_path_and_name_stay_inside_the_memory(tmp_path):

@@ -22,6 +22,7 @@ import click
 
 import hexad
 from hexad.config import find_store, load_settings, store_above
+from hexad.core.arguments import absence as absence
 from hexad.core.prompt_fence import escaped, fenced_json
 
 if TYPE_CHECKING:

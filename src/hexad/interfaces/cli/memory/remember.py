@@ -14,6 +14,7 @@ import click
 import hexad
 from hexad.interfaces.cli.app.base import (
     Command,
+    absence,
     note,
     parse_object,
     read_bounded,
@@ -284,9 +285,7 @@ def _read(file: Path) -> str:
         with file.open("rb") as stream:
             data = read_bounded(stream, repr(str(file)))
     except FileNotFoundError as error:
-        raise hexad.NotFound(
-            f"There is no file {str(file)!r}; check its name, or give - for stdin."
-        ) from error
+        raise hexad.NotFound(f"{absence(file, 'file')}; check its name, or give - for stdin.") from error
     except OSError as error:
         raise hexad.InvalidInput(f"{str(file)!r} cannot be read: {error.strerror}.") from error
     wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import Command, Group, note, read_bounded, read_stdin, state
+from hexad.interfaces.cli.app.base import Command, Group, absence, note, read_bounded, read_stdin, state
 from hexad.interfaces.cli.output.render import clean, count, show
 from hexad.interfaces.cli.server.options import listening_options
 from hexad.interfaces.mcp.knowledge_graph import SPACE, KnowledgeGraph, parse_lines
@@ -127,8 +127,6 @@ def _read(file: Path) -> str:
         with file.open("rb") as stream:
             return read_bounded(stream, repr(str(file))).decode("utf-8-sig")
     except FileNotFoundError as error:
-        raise hexad.NotFound(
-            f"There is no file {str(file)!r}; check its name, or give - for stdin."
-        ) from error
+        raise hexad.NotFound(f"{absence(file, 'file')}; check its name, or give - for stdin.") from error
     except (OSError, UnicodeDecodeError) as error:
         raise hexad.InvalidInput(f"{str(file)!r} cannot be read as UTF-8: {error}.") from error

@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 import hexad
-from hexad.interfaces.cli.app.base import EXIT_INTEGRITY, Command, opened_or_read, state
+from hexad.interfaces.cli.app.base import EXIT_INTEGRITY, Command, absence, opened_or_read, state
 from hexad.interfaces.cli.output.render import clean, clip, count, hanging, show, size, width
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def show_quality(
         if space is not None:
             raise click.UsageError("--space has no place beside --from: an export has none.", ctx)
         if not Path(file).exists():
-            raise hexad.NotFound(f"There is no file or folder {file!r}; check the path.")
+            raise hexad.NotFound(f"{absence(file, 'file or folder')}; check the path.")
         quality = hexad.export_quality(file, program, listed=number)
     else:
         with state().opened() as hx:

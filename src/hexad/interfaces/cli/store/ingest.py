@@ -14,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 import hexad
-from hexad.interfaces.cli.app.base import Command, note, read_stdin, state, warn
+from hexad.interfaces.cli.app.base import Command, absence, note, read_stdin, state, warn
 from hexad.interfaces.cli.memory.space_files import read_lines
 from hexad.interfaces.cli.output.progress import meter
 from hexad.interfaces.cli.output.render import clean, clip, count, show, width
@@ -139,7 +139,7 @@ def _dry_store() -> Iterator[Hexad]:
 def _must_be_there(source: str) -> None:
     """Raise before a store is made for a source that is not there."""
     if source != "-" and not source.startswith("git:") and not Path(source).exists():
-        raise hexad.NotFound(f"There is no file or folder {source!r}; check the path.")
+        raise hexad.NotFound(f"{absence(source, 'file or folder')}; check the path.")
 
 
 def _must_hold_spaces(folder: str) -> None:
