@@ -131,6 +131,38 @@ def test_a_renamed_file_is_followed_and_a_deleted_one_is_gone(project: Path) -> 
     assert state_of(project) == (CitationState.GONE, None)
 
 
+@pytest.mark.parametrize("is_staged", [False, True])
+def test_a_file_that_was_moved_without_git_is_followed(project: Path, is_staged: bool) -> None:
+    remember(project, "src/gate.py::Gate.open")
+    (project / "src/gate.py").rename(project / "src/lock.py")
+    if is_staged:
+        git(project, "add", "-A")
+    assert (CitationState.MOVED, "src/lock.py:9-13") == state_of(project)
+
+
+@pytest.mark.parametrize("is_committed", [False, True])
+@pytest.mark.parametrize("cited", ["src/gate.py::Gate.open", "src/gate.py:9-13"])
+def test_what_was_moved_to_another_file_is_followed(project: Path, cited: str, is_committed: bool) -> None:
+    (project / "src/lock.py").write_text("import time\n\n\nclass Lock:\n    pass\n")
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "second")
+    remember(project, cited)
+    lines = CODE.split("\n")
+    moved, rest = lines[8:13], lines[:8] + lines[14:]
+    (project / "src/gate.py").write_text("\n".join(rest))
+    (project / "src/lock.py").write_text("\n".join(["import time", "", "", "class Gate:", *moved, ""]))
+    if is_committed:
+        git(project, "commit", "-qam", "third")
+    assert (CitationState.MOVED, "src/lock.py:5-9") == state_of(project)
+
+
+def test_a_copy_of_what_was_changed_in_its_place_is_not_what_was_cited(project: Path) -> None:
+    remember(project, "src/gate.py::Gate.open")
+    (project / "src/copy.py").write_text(CODE)
+    (project / "src/gate.py").write_text(CODE.replace("0.01", "0.02"))
+    assert (CitationState.CHANGED, "src/gate.py:9-13") == state_of(project)
+
+
 def test_a_file_that_was_renamed_twice_and_rewritten_is_followed(project: Path) -> None:
     remember(project, "src/gate.py:11-13")
     file, text = project / "src" / "doors.py", CODE

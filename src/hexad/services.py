@@ -463,9 +463,8 @@ class Services:
         from hexad.ingest.citations import Citations
 
         citations = Citations(self.context.directory.parent)
-        self.db.caches.add("cited files", citations.files)
-        self.db.caches.add("cited files", citations.renames)
-        self.db.caches.add("cited files", citations.branches)
+        for cache in citations.caches:
+            self.db.caches.add("cited files", cache)
         return citations
 
     def _make_quality(self) -> QualityAudit:

@@ -41,6 +41,10 @@ SURVIVES: Final = 0.2
 _TELLING: Final = 6  # letters and digits: lines with fewer stand in every file
 _NO_MARK: Final = "-"
 _MARK_DIGITS: Final = 6
+_TELLING_LINES: Final = 3
+"""What has fewer lines that tell it from others is not looked for in other files."""
+_ELSEWHERE_MOST: Final = 200
+"""In so many files it is looked whether what was cited moved there."""
 _COLUMN = re.compile(r"(:\d{1,9}):\d{1,9}$")
 _LIKE_FILE: Final = re.compile(r"[^\n]*/[^\n]*|\S*\.\w{1,12}")
 _LINES = re.compile(r"(?P<path>.+?):(?P<first>\d{1,7})(?:-(?P<last>\d{1,7}))?")
@@ -90,7 +94,9 @@ class Citations:
         self._root = root.resolve()
         self.files = ByteCache[Path, tuple[tuple[int, int], _File]](FILES_BYTES)
         self.renames = ByteCache[tuple[str, str, int], tuple[str | None]](RENAMES_BYTES)
+        self.changed_files = ByteCache[tuple[str, str, int, int], tuple[str, ...]](RENAMES_BYTES)
         self.branches = ByteCache[tuple[Citation, int], tuple[str | None]](RENAMES_BYTES)
+        self.caches = (self.files, self.renames, self.changed_files, self.branches)
 
     def cite(self, texts: Iterable[str]) -> tuple[Citation, ...]:
         """Return citations of what stands there now, with its commit where git knows one.
@@ -230,9 +236,17 @@ class Citations:
         path, file = citation.path, self._file(citation.path)
         if file is None and (new := self._new_path(citation)) is not None:
             path, file = new, self._file(new)
-        if file is None:
-            return CheckedCitation(citation=citation, state=CitationState.GONE)
-        state, span = _found(citation, file, path)
+        state, span = (CitationState.GONE, None) if file is None else _found(citation, file, path)
+        if state is CitationState.GONE or (
+            state is CitationState.CHANGED and file is not None and _lacks_symbol(citation, file, path)
+        ):
+            for other in self._changed_files(citation):
+                if other == path or (text := self._file(other)) is None:
+                    continue
+                found = _found(citation, text, other)
+                if found[0] in (CitationState.VERIFIED, CitationState.MOVED):
+                    path, (state, span) = other, found
+                    break
         if state is CitationState.VERIFIED and path != citation.path:
             state = CitationState.MOVED
         place = None if state is CitationState.GONE else path
@@ -274,10 +288,41 @@ class Citations:
 
     def _changed_at(self) -> int:
         """Return when the repository's index was written last; 0 where it is elsewhere, in a linked work tree."""
-        try:
-            return (self._root / ".git" / "index").stat().st_mtime_ns
-        except OSError:
-            return 0
+        return _time_of(self._root / ".git" / "index")
+
+    def _changed_files(self, citation: Citation) -> Sequence[str]:
+        """Return the files to which what was cited may have moved: those changed since, and those git does not know.
+
+        None for what says too little to be known again: a few lines that any file may have.
+        """
+        commit, marks = citation.commit, (citation.marks or "").split()
+        few = bool(marks) and sum(mark != _NO_MARK for mark in marks) < _TELLING_LINES
+        if few or commit is None or commit.startswith("-"):
+            return ()
+        # What left a folder changed that; what was staged, committed or checked out changed the index.
+        changed = self._changed_at()
+        key = (commit, citation.path, changed, _time_of((self._root / citation.path).parent))
+        known = self.changed_files.get(key) if changed else None
+        if known is None:
+            known = self.changed_files.put(key, self._ask_for_changed_files(citation, commit))
+        return known
+
+    def _ask_for_changed_files(self, citation: Citation, commit: str) -> tuple[str, ...]:
+        if not self._is_known(commit):
+            return ()
+        asked = (
+            ("diff", "--relative", "--name-only", "-z", "--no-renames", "--diff-filter=AM", commit, "--"),
+            ("ls-files", "--others", "--exclude-standard", "-z"),
+        )
+        names: list[str] = []
+        for arguments in asked:
+            try:
+                said = git_output(self._root, *arguments).decode("utf-8", "surrogateescape")
+            except InvalidInput:
+                continue
+            names += said.split("\0")[:-1]
+        suffix = PurePosixPath(citation.path).suffix
+        return tuple(name for name in names if PurePosixPath(name).suffix == suffix)[:_ELSEWHERE_MOST]
 
     # On which branch it stands -----------------------------------------------------------------------------------
 
@@ -400,6 +445,11 @@ def _found(citation: Citation, file: _File, path: str) -> tuple[CitationState, t
     return (CitationState.GONE, None) if span is None else (CitationState.CHANGED, span)
 
 
+def _lacks_symbol(citation: Citation, file: _File, path: str) -> bool:
+    """Whether a file has the symbol no more that was cited of it."""
+    return citation.symbol is not None and _span_of(citation.symbol, file.text, path) is None
+
+
 def _starts(marks: Sequence[str], lines: Sequence[str]) -> Iterator[int]:
     """Yield where all marks stand one after the other."""
     size = len(marks)
@@ -447,6 +497,13 @@ def _can_be_checked(citation: Citation) -> bool:
 def _as_cited(path: str, file: str) -> str:
     """Return a place of a file as a citation has it: `a.py:3:7` is line 3, `a.py#f` a symbol."""
     return file + _COLUMN.sub(r"\1", path.removeprefix(file)).replace("#", "::")
+
+
+def _time_of(place: Path) -> int:
+    try:
+        return place.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _is_there(place: Path) -> bool:
