@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from threading import local
 from typing import TYPE_CHECKING, Final
 
 from hexad.search.vectors.table import VectorRows
@@ -61,6 +62,26 @@ Best = dict[int, tuple[float, int]]
 """Memory's row number to its best cosine and that chunk's number, or 0."""
 Scored = tuple[VectorSegment, "NDArray[np.int64]", "NDArray[np.float32]"]
 """Rows of a segment with their cosines."""
+
+
+class Room(local):
+    """Memory for the vectors around each question, kept by each thread.
+
+    Asked for anew, so much comes from the system page by page, and goes back after each question: a tenth of a small
+    store's time.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[str, NDArray[np.float32]] = {}
+
+    def of(self, use: str, rows: int, columns: int) -> NDArray[np.float32]:
+        """Return an array for one use; what was in it is gone when the same use is asked for again."""
+        import numpy as np
+
+        kept = self._kept.get(use)
+        if kept is None or kept.size < rows * columns:
+            kept = self._kept[use] = np.empty(rows * columns, dtype=np.float32)
+        return kept[: rows * columns].reshape(rows, columns)
 
 
 def concatenate(parts: Sequence[VectorRows]) -> VectorRows:
@@ -173,7 +194,9 @@ def in_order(memories: Collection[int]) -> NDArray[np.int64]:
     return np.array(sorted(set(memories)), dtype=np.int64)
 
 
-def nearest_memories(scored: Sequence[Scored], *, limit: int) -> tuple[Best, dict[int, float]]:
+def nearest_memories(
+    scored: Sequence[Scored], *, limit: int, room: Room | None = None
+) -> tuple[Best, dict[int, float]]:
     """Return the `limit` nearest memories, best first, and how crowded it is around each.
 
     Of equals the memory and the chunk with the lower number comes first.
@@ -191,8 +214,9 @@ def nearest_memories(scored: Sequence[Scored], *, limit: int) -> tuple[Best, dic
             break
     seats = list(first.values())
     best = dict(zip(first, zip(cosines[seats].tolist(), chunks[seats].tolist(), strict=True), strict=True))
-    vectors = _gathered([segment for segment, _, _ in scored], parts[seats], rows[seats])
-    return best, dict(zip(first, _crowding(vectors), strict=True))
+    room = room or Room()
+    vectors = _gathered([segment for segment, _, _ in scored], parts[seats], rows[seats], room)
+    return best, dict(zip(first, _crowding(vectors, room), strict=True))
 
 
 def _top(
@@ -226,28 +250,32 @@ def score_named(
 
 
 def _gathered(
-    segments: Sequence[VectorSegment], parts: NDArray[np.intp], rows: NDArray[np.int64]
+    segments: Sequence[VectorSegment], parts: NDArray[np.intp], rows: NDArray[np.int64], room: Room
 ) -> NDArray[np.float32]:
     """Return the vectors of some rows, in order; `parts` says in which of the segments each row is."""
     import numpy as np
 
-    if len(segments) == 1:
-        return segments[0].matrix[rows].astype(np.float32, copy=False)
-    vectors = np.empty((len(rows), segments[0].matrix.shape[1]), dtype=np.float32)
-    for part, segment in enumerate(segments):
-        of_part = parts == part
-        vectors[of_part] = segment.matrix[rows[of_part]]
+    matrix = segments[0].matrix
+    vectors = room.of("vectors", len(rows), matrix.shape[1])
+    if len(segments) > 1:
+        for part, segment in enumerate(segments):
+            of_part = parts == part
+            vectors[of_part] = segment.matrix[rows[of_part]]
+    elif matrix.dtype == np.float32:
+        matrix.take(rows, axis=0, out=vectors, mode="clip")  # with "raise" it would take room for a copy
+    else:
+        vectors[:] = matrix[rows]
     return vectors
 
 
-def _crowding(vectors: NDArray[np.float32]) -> list[float]:
+def _crowding(vectors: NDArray[np.float32], room: Room) -> list[float]:
     """Return the mean cosine of each vector with its nearest others, centred on zero."""
     import numpy as np
 
     count = min(CROWD, len(vectors) - 1)
     if count < 1:
         return [0.0] * len(vectors)
-    gram = vectors @ vectors.T
+    gram = np.matmul(vectors, vectors.T, out=room.of("products", len(vectors), len(vectors)))
     np.fill_diagonal(gram, -np.inf)
     gram.partition(-count, axis=1)
     nearest = gram[:, -count:].mean(axis=1)

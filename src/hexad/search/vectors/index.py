@@ -22,6 +22,7 @@ from hexad.database.files import ensure_dir, stream_write, unlink
 from hexad.errors import IntegrityError, StorageFailure
 from hexad.search.vectors.arithmetic import (
     RESCORED,
+    Room,
     Scored,
     VectorSegment,
     all_cosines,
@@ -216,6 +217,7 @@ class VectorIndex:
         self._identity = identity
         self._cipher = cipher
         self._lock = Lock()
+        self._room = Room()
         self._state = _Loaded()
         self._is_mapped = False  # whether what the base does not hold as float32 lies in the cache file
 
@@ -309,7 +311,7 @@ class VectorIndex:
                     float((cosines**2).sum(dtype=np.float64)),
                 )
             scored.append((segment, rows, cosines))
-        best, crowding = nearest_memories(scored, limit=limit) if scored else ({}, {})
+        best, crowding = nearest_memories(scored, limit=limit, room=self._room) if scored else ({}, {})
         if also:
             named = in_order(also)
             for segment in segments:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -419,3 +421,30 @@ def test_a_filter_makes_the_search_exact(
 
     expected = brute_force(rows[1_499:], rows[0], 10, first_memory=1_500)
     assert [memory for memory, _ in expected] == list(answer.best)
+
+
+def test_what_a_larger_question_left_behind_is_in_no_later_answer(db: Database, vectors: Vectors) -> None:
+    add(db, vectors, drawn(60), each=2)
+    used = index_of(db)
+    fresh = [index_of(db) for _ in range(5)]
+    for limit, unused in zip((25, 3, 1, 40, 7), fresh, strict=True):
+        query = drawn(1, seed=limit)[0]
+        assert used.search(query, limit=limit) == unused.search(query, limit=limit), limit
+
+
+def test_threads_that_search_at_once_do_not_share_the_room_for_their_vectors(
+    db: Database, vectors: Vectors
+) -> None:
+    add(db, vectors, drawn(60))
+    index, queries = index_of(db), drawn(400, seed=3)
+    alone = [index.search(query, limit=60) for query in queries]
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            together = list(pool.map(lambda query: index.search(query, limit=60), queries))
+    finally:
+        sys.setswitchinterval(before)
+
+    assert alone == together
