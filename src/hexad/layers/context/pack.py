@@ -44,12 +44,12 @@ class ContextRows:
     """Items as rows, each made once: a context is rendered several times until it fits."""
 
     def __init__(self) -> None:
-        self._made: dict[tuple[str, int], JSONObject] = {}
-        self._rendered: dict[tuple[str, tuple[tuple[str, int], ...]], str] = {}
+        self._made: dict[tuple[str, str], JSONObject] = {}
+        self._rendered: dict[tuple[str, tuple[tuple[str, str], ...]], str] = {}
 
     def rendered(self, form: str, shown: Sequence[EvidenceBlock], render: Callable[[], str]) -> str:
         """Return what these blocks read in a form, made once."""
-        key = (form, tuple((block.item.id, len(block.text)) for block in shown))
+        key = (form, tuple((block.item.id, block.text) for block in shown))
         text = self._rendered.get(key)
         if text is None:
             text = self._rendered[key] = render()
@@ -57,7 +57,7 @@ class ContextRows:
 
     def row(self, scored_item: ScoredItem, text: str, columns: Sequence[str]) -> JSONObject:
         """Return the fields of an item that have a column, in the columns' order."""
-        key = (scored_item.item.id, len(text))
+        key = (scored_item.item.id, text)
         made = self._made.get(key)
         if made is None:
             made = self._made[key] = _fields(scored_item, text)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
-from hexad.layers.context.pack import weaker_blocks
+from hexad.layers.context.pack import ContextRows, weaker_blocks
 from hexad.layers.contract import EvidenceBlock, MemoryItem, ScoredItem
 from hexad.memory.layer_names import MemoryLayer
 
@@ -41,3 +42,19 @@ def test_what_is_worth_more_than_the_whole_adds_is_not_given_up() -> None:
 @pytest.mark.parametrize("need", [101, 1_000])
 def test_blocks_that_are_too_short_together_give_none(need: int) -> None:
     assert weaker_blocks(blocks(50, 50, 50), 0, need, without=()) is None
+
+
+def test_a_summary_as_long_as_its_text_is_another_row() -> None:
+    """As rows, and as the whole that is rendered of them: what the best is told whole was shown as its summary."""
+    (block,) = blocks(50)
+    whole, short = "line one\nline two", "line one line two"
+    assert len(whole) == len(short)
+    rows = ContextRows()
+
+    shown = [rows.row(block.scored, text, ("text",))["text"] for text in (short, whole)]
+    rendered = [
+        rows.rendered("toon", [replace(block, text=text)], lambda text=text: text)  # type: ignore[misc]
+        for text in (short, whole)
+    ]
+
+    assert [short, whole] == shown == rendered
