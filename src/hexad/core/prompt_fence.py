@@ -151,7 +151,12 @@ def _spelled_out(match: re.Match[str]) -> str:
 
 def quoted(text: str) -> str:
     """Return a text with every line marked as quoted, and without anything that looks like a marker line."""
-    return "\n".join(f"> {line}".rstrip() for line in defused(text).splitlines()) or ">"
+    return as_quotation(defused(text))
+
+
+def as_quotation(safe_text: str) -> str:
+    """Return a text that is defused already with every line marked as quoted."""
+    return "\n".join(f"> {line}".rstrip() for line in safe_text.splitlines()) or ">"
 
 
 def enclosed(text: str) -> str:

@@ -538,15 +538,15 @@ class Contexts:
         """Let `last_used_at` and the echo check know what was shown."""
         if self._handouts is None:
             return
-        memories = self._stores.memories
         blocks = [
             block for block in (*context.system_items, *context.evidence_blocks) if block.item.memory_id
         ]
-        shown: list[tuple[int, str, str]] = []
-        for block in blocks:
-            identity = memories.identify(memory_id=str(block.item.memory_id))
-            if identity is not None:
-                shown.append((identity.no, block.text, block.item.text))
+        numbers = self._stores.memories.numbers_of({str(block.item.memory_id) for block in blocks})
+        shown = [
+            (numbers[str(block.item.memory_id)], block.text, block.item.text)
+            for block in blocks
+            if block.item.memory_id in numbers
+        ]
         self._handouts.note_texts(shown, at=self._clock.now())
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from hexad.core import arguments
 from hexad.core.ids import with_short_ids
 from hexad.core.json_types import JSONObject, JSONValue
-from hexad.core.prompt_fence import defused, defused_line, enclosed, quoted, sealed
+from hexad.core.prompt_fence import as_quotation, defused, defused_line, enclosed, sealed
 from hexad.errors import InvalidInput
 from hexad.layers.context.selection import (
     Allotment,
@@ -61,7 +61,7 @@ class ContextRows:
         made = self._made.get(key)
         if made is None:
             made = self._made[key] = _fields(scored_item, text)
-        return {name: made[name] for name in columns}
+        return made if columns is _COLUMNS else {name: made[name] for name in columns}
 
     def columns(self, blocks: Sequence[EvidenceBlock]) -> tuple[tuple[str, ...], JSONObject]:
         """Return the columns of a table of these blocks, and what all of them have in common besides."""
@@ -389,7 +389,8 @@ class _Packing:
             )
             row = self._rows.row(scored_item, text, self._columns)
             if self._form == "markdown":
-                cost = self._counter.count(_markdown_item(scored_item, text, self._shared) + "\n")
+                fields = self._rows.row(scored_item, text, _COLUMNS)
+                cost = self._counter.count(_markdown_item(scored_item, fields, self._shared) + "\n")
             elif self._form == "toon":
                 cost = self._counter.count(encode([row]).partition("\n")[2] + "\n")
             else:
@@ -516,7 +517,7 @@ def _rendered(
     form: str, task: str, shown: Sequence[EvidenceBlock], answered: LayerAnswers, context_rows: ContextRows
 ) -> str:
     if form == "markdown":
-        return _markdown(task, shown, answered, context_rows.columns(shown)[1])
+        return _markdown(task, shown, answered, context_rows)
     columns, shared = context_rows.columns(shown)
     rows = {
         name: [
@@ -566,15 +567,21 @@ def _state_line(block: EvidenceBlock) -> str:
     return f"- [{defused_line(item.id)}] {defused_line(item.kind)}: {enclosed(block.text)} ({'; '.join(details)})"
 
 
-def _markdown(task: str, shown: Sequence[EvidenceBlock], answered: LayerAnswers, shared: JSONObject) -> str:
+def _markdown(
+    task: str, shown: Sequence[EvidenceBlock], answered: LayerAnswers, context_rows: ContextRows
+) -> str:
     parts = [ABOUT]
+    shared = context_rows.columns(shown)[1]
     if facts := _facts(shared):
         parts.append(f"Every item: {' · '.join(facts)}.")
     for layer in MemoryLayer:
         own = [block for block in shown if block.item.layer is layer]
         if own:
             parts.append(f"## {_HEADS[layer]}")
-            parts += [_markdown_item(block.scored, block.text, shared) for block in own]
+            parts += [
+                _markdown_item(block.scored, context_rows.row(block.scored, block.text, _COLUMNS), shared)
+                for block in own
+            ]
     missing = _missing(answered)
     if missing:
         parts.append(f"Not answered in time: {', '.join(map(str, missing))}.")
@@ -587,10 +594,9 @@ def _facts(fields: JSONObject) -> list[str]:
     return facts + ([str(fields["source"])] if fields.get("source") else [])
 
 
-def _markdown_item(scored_item: ScoredItem, text: str, shared: JSONObject) -> str:
-    fields = _fields(scored_item, text)
+def _markdown_item(scored_item: ScoredItem, fields: JSONObject, shared: JSONObject) -> str:
     facts = _facts({name: value for name, value in fields.items() if name not in shared})
     lines = [" ".join([f"[{defused_line(str(fields['id']))}]", " · ".join(facts)]).rstrip()]
     lines += [f"! {FLAGGED[0].upper()}{FLAGGED[1:]}."] if scored_item.item.instruction_like else []
     lines += [f"({note})"] if (note := fields["note"]) else []
-    return "\n".join([*lines, quoted(text)])
+    return "\n".join([*lines, as_quotation(str(fields["text"]))])

@@ -21,7 +21,7 @@ from hexad.text.choices import TitleChoice, choice_in
 from hexad.text.key_names import canonical_key
 from hexad.text.normalize import fold, slug
 from hexad.text.same_values import names, plain_text, same_value
-from hexad.text.similarity.fingerprints import bands, jaccard, minhash, shingles
+from hexad.text.similarity.fingerprints import bands, jaccard, minhash, shares_elsewhere, shingles
 
 NEAR: Final = 0.85
 """Jaccard of the runs of three words from which two texts say the same."""
@@ -89,7 +89,7 @@ def deduplicate(ranked: Sequence[ScoredItem]) -> Deduplicated:
     kept_scored_items: dict[str, ScoredItem] = {}
     folded: dict[str, list[str]] = {}
     dropped: list[tuple[ScoredItem, str]] = []
-    index = _Alike()
+    index = _Alike(by_place)
     for scored_item in by_place:
         same, how = index.find(scored_item)
         if same is None:
@@ -117,9 +117,12 @@ def deduplicate(ranked: Sequence[ScoredItem]) -> Deduplicated:
 
 
 class _Alike:
-    """Finds what says the same as an item among those that were added."""
+    """Finds what says the same as an item among those that were added, which are some of `items`."""
 
-    def __init__(self) -> None:
+    def __init__(self, items: Sequence[ScoredItem]) -> None:
+        shares = shares_elsewhere([scored_item.item.text for scored_item in items])
+        # Few are near another one: a signature takes longer than to see that.
+        self._near = {each.item.id for each, share in zip(items, shares, strict=True) if share >= NEAR}
         self._exact: dict[str, list[ScoredItem]] = {}
         self._banded: dict[int, list[ScoredItem]] = {}
         self._shingles: dict[str, frozenset[str]] = {}
@@ -147,7 +150,8 @@ class _Alike:
 
     def _signature(self, scored_item: ScoredItem) -> tuple[int, ...]:
         if scored_item.item.id not in self._signatures:
-            self._signatures[scored_item.item.id] = bands(minhash(scored_item.item.text))
+            near = scored_item.item.id in self._near
+            self._signatures[scored_item.item.id] = bands(minhash(scored_item.item.text)) if near else ()
         return self._signatures[scored_item.item.id]
 
     def _runs(self, scored_item: ScoredItem) -> frozenset[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 import struct
-from collections.abc import Collection, Iterator
-from itertools import islice
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from itertools import chain, islice
 from typing import Final
 
 from hexad.text.normalize import blanked, fold
@@ -60,18 +61,34 @@ def shingles(text: str) -> frozenset[str]:
     return frozenset(runs)
 
 
+def shares_elsewhere(texts: Sequence[str]) -> list[float]:
+    """Return of each text which share of its shingles another one of them has, too: no pair is more alike than that.
+
+    Of the two that `jaccard` compares neither has more of the other than it shares with all together.
+    """
+    runs = [_encoded_runs(text) for text in texts]
+    counts = Counter(chain.from_iterable(runs))
+    return [sum(counts[run] > 1 for run in own) / len(own) if own else 0.0 for own in runs]
+
+
+def _encoded_runs(text: str) -> Collection[bytes]:
+    # Bytes, since a lone surrogate has no UTF-8 that rensa would take.
+    return (
+        _ascii_runs(text, least=0)
+        if text.isascii()
+        else [run.encode("utf-8", "surrogatepass") for run in shingles(text)]
+    )
+
+
 def minhash(text: str) -> tuple[int, ...]:
     """Return the text's MinHash signature, 70 numbers of 32 bits; empty below five words.
 
     The share of places at which two signatures agree estimates `jaccard` of their shingles.
     """
-    # Bytes, since a lone surrogate has no UTF-8 that rensa would take.
     if text.isascii():
         runs = list(_ascii_runs(text, least=MIN_WORDS))
-    elif _fewer_words_than(text, MIN_WORDS):
-        runs = []
     else:
-        runs = [run.encode("utf-8", "surrogatepass") for run in shingles(text)]
+        runs = [] if _fewer_words_than(text, MIN_WORDS) else list(_encoded_runs(text))
     if not runs:
         return ()
     from rensa import RMinHash

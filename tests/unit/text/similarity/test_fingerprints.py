@@ -16,6 +16,7 @@ from hexad.text.similarity.fingerprints import (
     jaccard,
     minhash,
     passage_hashes,
+    shares_elsewhere,
     shingles,
 )
 
@@ -166,3 +167,29 @@ def test_a_letter_of_another_script_changes_nothing_of_the_shingles_before_it(te
 def test_a_text_of_four_words_has_no_signature_and_one_of_five_has():
     assert () == minhash("One two. Three four!")
     assert 70 == len(minhash("One two. Three four five!"))
+
+
+@given(
+    texts=st.lists(
+        st.lists(st.sampled_from(["one", "two", "three", "four.", "Größe", "日本"]), max_size=12).map(
+            " ".join
+        ),
+        max_size=6,
+    )
+)
+def test_no_pair_is_more_alike_than_either_shares_with_all_others(texts):
+    shares = shares_elsewhere(texts)
+
+    assert len(texts) == len(shares)
+    for at, mine in enumerate(texts):
+        for place, other in enumerate(texts):
+            if at != place:
+                alike = jaccard(shingles(mine), shingles(other))
+                assert alike <= shares[at], (mine, other)
+                assert alike <= shares[place], (mine, other)
+
+
+def test_what_a_text_shares_with_no_other_one_counts_for_nothing():
+    assert [0.5, 1.0, 0.0] == shares_elsewhere(["a b c. d e f", "a b c", "x y z"])
+    assert [] == shares_elsewhere([])
+    assert [0.0] == shares_elsewhere(["..."])
