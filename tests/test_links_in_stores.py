@@ -11,6 +11,7 @@ import pytest
 import hexad
 from hexad.audit import AuditLogWriter
 from hexad.errors import InvalidInput
+from programs import command
 
 VICTIM = b"# settings of somebody\nexport EDITOR=vi\n"
 
@@ -134,3 +135,31 @@ def test_a_single_document_or_export_may_be_a_link_to_a_file_and_a_store_as_a_wh
 
     with hexad.open(tmp_path, embedder=None, background=False) as hx:
         assert hx.recall("gate")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to another user")
+def test_a_store_above_that_is_another_users_is_refused_unless_it_is_named(tmp_path: Path) -> None:
+    here, store = tmp_path / "work", tmp_path / ".hexad"
+    here.mkdir()
+    with hexad.open(tmp_path, embedder=None, background=False) as hx:
+        hx.remember("The gate closes at nine.")
+    os.chown(store, 65_534, 65_534)
+
+    with pytest.raises(
+        InvalidInput, match=r"\.hexad, found above .*work, belongs to another user .*-C .*hexad init"
+    ):
+        hexad.open(here, embedder=None, background=False)
+    told = command("recall", "gate", cwd=here)
+    assert told.returncode and "belongs to another user" in told.stderr
+
+    with hexad.open(tmp_path, embedder=None, background=False, create=False) as hx:
+        assert hx.recall("gate")
+    os.chown(here, 65_534, 65_534)  # all of the project is somebody's, as in a container
+    with pytest.warns(UserWarning, match="has no store of its own"):
+        hx = hexad.open(here, embedder=None, background=False, create=False)
+    with hx:
+        assert hx.recall("gate")
+    os.chown(here, 0, 0)
+    assert here / ".hexad" == hexad.init(here)
+    with hexad.open(here, embedder=None, background=False) as hx:
+        assert not hx.recall("gate")

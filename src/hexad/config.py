@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
 from hexad.config_template import TEMPLATE
-from hexad.core.arguments import is_number, is_whole, quoted, read_regular, read_toml
+from hexad.core.arguments import is_number, is_whole, quoted, read_regular, read_toml, require_owner_of
 from hexad.errors import InvalidInput, StorageFailure, UntrustedSettings
 
 LAYERS: Final = ("session", "project", "user", "vector", "graph", "governance")
@@ -373,10 +373,15 @@ _TRUST_NAME_CHARS: Final = 32
 
 
 def find_store(start: Path) -> Path | None:
-    """Return the `.hexad` folder of `start` or of the nearest folder above it, up to the repository's root."""
+    """Return the `.hexad` folder of `start` or of the nearest folder above it, up to the repository's root.
+
+    Raises `InvalidInput` for one above that is another user's, as anybody can make one in `/tmp`.
+    """
     here = start.resolve()
     for folder in (here, *here.parents):
         if (folder / STORE_DIRECTORY).is_dir():
+            if folder != here:
+                require_owner_of(here, found=folder / STORE_DIRECTORY)
             return folder / STORE_DIRECTORY
         if (folder / ".git").exists():
             return None

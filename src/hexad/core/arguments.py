@@ -184,6 +184,16 @@ def read_regular(path: Path, *, limit: int) -> bytes:
         return file.read(limit + 1) or b""  # of some files below /proc nothing comes, and not even that
 
 
+def require_owner_of(start: Path, *, found: Path) -> None:
+    """Raise `InvalidInput` where a folder that was found above `start` is not of its owner, this user or root."""
+    owner = found.stat().st_uid
+    if owner not in (0, os.geteuid(), start.stat().st_uid):
+        raise InvalidInput(
+            f"{found}, found above {start}, belongs to another user ({owner}), who may have written anything into it. "
+            f"To use it all the same, name its folder (-C {found.parent}); `hexad init` makes one here."
+        )
+
+
 _KEY_PARTS: Final = 64
 # Of a dotted key the standard library's reader looks at each beginning: its work grows with the square of the parts.
 # So many words with dots between them are taken for one also inside a text, where nobody writes them.
