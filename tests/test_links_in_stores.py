@@ -10,7 +10,7 @@ import pytest
 
 import hexad
 from hexad.audit import AuditLogWriter
-from hexad.errors import InvalidInput
+from hexad.errors import IntegrityError, InvalidInput
 from programs import command
 
 VICTIM = b"# settings of somebody\nexport EDITOR=vi\n"
@@ -163,3 +163,53 @@ def test_a_store_above_that_is_another_users_is_refused_unless_it_is_named(tmp_p
     assert here / ".hexad" == hexad.init(here)
     with hexad.open(here, embedder=None, background=False) as hx:
         assert not hx.recall("gate")
+
+
+@pytest.mark.parametrize("name", ["../../../profile", "{folder}/profile"])
+def test_a_database_names_no_place_outside_of_its_store_for_a_document(tmp_path: Path, name: str) -> None:
+    clone, name = tmp_path / "clone", name.format(folder=tmp_path)
+    clone.mkdir()
+    with hexad.open(clone, embedder=None, background=False) as hx:
+        document = hx.xdb.documents.add_document("gate.md", "echo yours", "specification")
+        changed(hx, "UPDATE documents SET path = ?", name)
+    before = {path for path in tmp_path.rglob("*") if ".hexad" not in path.parts}
+
+    with hexad.open(clone, embedder=None, background=False) as hx:
+        assert ["as a file below" in problem for problem in hx.check()] == [True]
+        for call in (hx.maintain, hx.xdb.documents.write_copies, hx.xdb.documents.read_copies):
+            with pytest.raises(IntegrityError, match="made to reach other files"):
+                call()
+        with pytest.raises(IntegrityError, match="made to reach other files"):
+            hx.xdb.documents.file(document.id)
+
+    assert before == {path for path in tmp_path.rglob("*") if ".hexad" not in path.parts}
+
+
+@pytest.mark.parametrize("table", ["stream_replaced_segments", "stream_segments"])
+def test_a_database_names_no_place_outside_of_its_store_for_a_segment(tmp_path: Path, table: str) -> None:
+    mine = tmp_path / "mine.parquet"
+    mine.write_bytes(VICTIM)
+    with hexad.open(tmp_path, embedder=None, background=False) as hx:
+        hx.xdb.start_session("monday")
+        hx.xdb.record("output", "The gate closes at nine.", {})
+        hx.xdb.flush()
+        hx.xdb.seal()
+        if table == "stream_segments":
+            changed(hx, "UPDATE stream_segments SET name = ?", "../../../mine.parquet")
+        else:
+            changed(hx, "INSERT INTO stream_replaced_segments VALUES (?)", "../../../mine.parquet")
+
+    with hexad.open(tmp_path, embedder=None, background=False) as hx:
+        with pytest.raises(IntegrityError, match="made to reach other files"):
+            hx.maintain()
+        if table == "stream_segments":
+            assert ["as a file below" in problem for problem in hx.check()] == [True]
+            with pytest.raises(IntegrityError, match="made to reach other files"):
+                hx.xdb.recall(session_id="monday")
+
+    assert VICTIM == mine.read_bytes()
+
+
+def changed(hx: hexad.Hexad, sql: str, name: str) -> None:
+    with hx._services.db.transaction() as con:
+        con.execute(sql, (name,))

@@ -17,9 +17,9 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from hexad.errors import StorageFailure
+from hexad.errors import IntegrityError, StorageFailure
 
 PRIVATE_FILE_MODE = 0o600
 PRIVATE_DIR_MODE = 0o700
@@ -83,6 +83,21 @@ def operation(name: str, path: Path, doing: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise failure(doing, path, error) from error
+
+
+def named_below(folder: Path, name: str) -> Path:
+    """Return the file below `folder` that a store's own database names.
+
+    Raises `IntegrityError` for a name that leads elsewhere: who made the database, not who opens it, would choose what
+    is written or removed there.
+    """
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or not path.parts or "\0" in name:
+        raise IntegrityError(
+            f"The store names {name!r} as a file below {folder}, which it is not: the store is damaged, or was made to "
+            "reach other files. Nothing was done there. Put a backup in its place."
+        )
+    return folder / path
 
 
 def ensure_dir(path: Path, *, mode: int = PRIVATE_DIR_MODE, for_data: bool = False) -> None:

@@ -63,7 +63,7 @@ class WorkingCopies:
 
     def file(self, document: Document) -> Path:
         """Return where a document's copy is, or will be."""
-        return self.directory / FOLDERS[document.doc_type] / document.path
+        return files.named_below(self.directory / FOLDERS[document.doc_type], document.path)
 
     def state(self, document: Document) -> CopyState:
         """Return how a document's copy compares with it."""

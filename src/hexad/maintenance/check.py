@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from hexad.core.ids import content_hash
-from hexad.database.component import Component, Promise
+from hexad.database.component import Check, Component, Promise
 from hexad.database.connection import Database
 from hexad.database.encryption.file_swap import FOLDER as CONVERSION
 from hexad.database.encryption.inventory import exposed, inventory_of
@@ -80,10 +80,10 @@ def check(context: StoreContext, components: Sequence[Component]) -> list[str]:
     if not problems:
         for component in components:
             for look in component.checks:
-                problems += look(context)
+                problems += _told(look, context)
         for component in components:
             for look in component.file_checks:
-                problems += look(context)
+                problems += _told(look, context)
     inventory = inventory_of(components)
     problems += _files(context.directory, inventory.expected_names)
     problems += exposed(context.directory, inventory, encrypted=context.crypt is not None)
@@ -92,6 +92,14 @@ def check(context: StoreContext, components: Sequence[Component]) -> list[str]:
     if problem is not None and problem not in problems:
         problems.append(problem)
     return problems
+
+
+def _told(look: Check, context: StoreContext) -> Iterator[str]:
+    """Yield what a look finds; damage that ends it is one of these."""
+    try:
+        yield from look(context)
+    except IntegrityError as error:
+        yield str(error)
 
 
 def _files(directory: Path, expected: Collection[str]) -> Iterator[str]:

@@ -12,7 +12,7 @@ import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 from hexad.core.arguments import read_regular
@@ -122,6 +122,8 @@ def parse_record(data: bytes, *, name: str) -> EncryptionRecord:
             raise _damaged(name, "its passphrase would need too much memory")
         if document["provider"] not in PROVIDERS:
             raise _damaged(name, f"it names a provider {document['provider']!r}")
+        if PurePath(str(document["id"])).name != document["id"]:  # names a file among the user's keys
+            raise _damaged(name, f"its id {document['id']!r} is none")
         place = KeyPlace(
             id=str(document["id"]),
             provider=str(document["provider"]),

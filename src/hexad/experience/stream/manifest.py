@@ -12,6 +12,7 @@ from hexad.core.lazy import ByteCache
 from hexad.database.change_counters import ChangeReader
 from hexad.database.codec import dump, to_micros
 from hexad.database.connection import Connection, Database
+from hexad.database.files import named_below
 from hexad.database.meta import ACCEPTED_SEGMENT, Meta
 from hexad.errors import Conflict, IntegrityError
 from hexad.experience.tables.cold_ranges import DEPARTED
@@ -133,7 +134,7 @@ class SegmentManifest:
             side_files.setdefault(segment, []).append(
                 SideFile(
                     kind=what,
-                    name=name,
+                    name=_own(name),
                     bytes=size,
                     sha256=sha256,
                 )
@@ -222,7 +223,7 @@ class SegmentManifest:
             "  AND (:since IS NULL OR (r.last_at >= :since AND r.first_at < :until))) ORDER BY no",
             {"session": session, "low": low, "high": high, "since": since, "until": until},
         )
-        return [StreamSegment(name=r[0], rows=r[1], bytes=r[2],
+        return [StreamSegment(name=_own(r[0]), rows=r[1], bytes=r[2],
                         sha256=r[3]) for r in rows]  # fmt: skip
 
     def has_all(self, session: int, tick: int) -> bool:
@@ -265,6 +266,13 @@ class SegmentManifest:
             row = self._db.query_one("SELECT id FROM stream_concepts WHERE no = ?", (number,))
             return None if row is None else self._ids.put(number, cast("str", row[0]))
         return known
+
+
+def _own(name: str) -> str:
+    """Return the name of a file among the segments; raises `IntegrityError` for one that leads elsewhere."""
+    if "/" in name:
+        named_below(Path("stream/segments"), name)
+    return name
 
 
 def _add_side(con: Connection, segment: int, side: SideFile) -> None:

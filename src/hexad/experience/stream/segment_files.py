@@ -239,7 +239,7 @@ class SegmentFiles:
         """Remove the files of a segment that the stream has no more."""
         stem = segment.removesuffix(SUFFIX)
         for suffix in (*SIDE_SUFFIXES.values(), SUFFIX):
-            files.unlink(self.directory / f"{stem}{suffix}")
+            files.unlink(files.named_below(self.directory, f"{stem}{suffix}"))
 
 
 def leftover(path: Path, engine: DuckDbEngine, manifest: SegmentManifest, logs: Sequence[str]) -> bool:
