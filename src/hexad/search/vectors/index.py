@@ -43,19 +43,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_MAGIC: Final = b"HEXVEC03"
+_MAGIC: Final = b"HEXVEC04"
 _ALIGN: Final = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CachedVectors:
-    """All vectors up to a change: rows, sign bits, and how they are spread."""
+class SignBits:
+    """The sign bits of vectors, how these are spread, and how many candidates of the bits are compared exactly."""
 
-    rows: VectorRows
     bits: NDArray[np.uint64]
     mean: NDArray[np.float32]
     covariance: NDArray[np.float32]
     rescored: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CachedVectors:
+    """All vectors up to a change; of so few that every cosine is computed there are no sign bits."""
+
+    rows: VectorRows
+    signs: SignBits | None
     last_no: int
     last_removal: int
 
@@ -69,10 +76,10 @@ def write_cache(
         "memory_no": cached.rows.memory_no,
         "chunk_no": cached.rows.chunk_no,
         "matrix": cached.rows.matrix,
-        "bits": cached.bits,
-        "mean": cached.mean,
-        "covariance": cached.covariance,
     }
+    signs = cached.signs
+    if signs is not None:
+        arrays |= {"bits": signs.bits, "mean": signs.mean, "covariance": signs.covariance}
     places: dict[str, object] = {}
     body = bytearray()
     for name, array in arrays.items():
@@ -83,7 +90,7 @@ def write_cache(
     header = json.dumps(
         {
             "identity": identity,
-            "rescored": cached.rescored,
+            "rescored": None if signs is None else signs.rescored,
             "last_no": cached.last_no,
             "last_removal": cached.last_removal,
             "arrays": places,
@@ -146,10 +153,14 @@ def _load(path: Path, cipher: FileCipher | None, *, identity: str, dimensions: i
             chunk_no=arrays["chunk_no"],
             matrix=arrays["matrix"],
         ),
-        bits=arrays["bits"],
-        mean=arrays["mean"],
-        covariance=arrays["covariance"],
-        rescored=header["rescored"],
+        signs=None
+        if header["rescored"] is None
+        else SignBits(
+            bits=arrays["bits"],
+            mean=arrays["mean"],
+            covariance=arrays["covariance"],
+            rescored=header["rescored"],
+        ),
         last_no=header["last_no"],
         last_removal=header["last_removal"],
     )
@@ -397,14 +408,15 @@ class VectorIndex:
             chunk_no=cached.rows.chunk_no,
             matrix=cached.rows.matrix,
             alive=np.ones(len(cached.rows.no), dtype=np.bool_),
-            bits=cached.bits,
-            centre=cached.mean,
         )
-        state.exact = len(cached.rows.no) <= EXACT_LIMIT or cached.rescored == 0
+        signs = cached.signs
+        if signs is not None:
+            state.base.bits, state.base.centre = signs.bits, signs.mean
+            state.mean, state.covariance = signs.mean, signs.covariance
+        state.exact = signs is None or signs.rescored == 0
         if state.exact and 4 * cached.rows.matrix.size <= BASE_BYTES:
             state.base.matrix = cached.rows.matrix.astype(np.float32)
-        state.rescored = cached.rescored or RESCORED
-        state.mean, state.covariance = cached.mean, cached.covariance
+        state.rescored = RESCORED if signs is None else signs.rescored or RESCORED
         state.last_no, state.last_removal = cached.last_no, cached.last_removal
 
     def _join(self, removed_numbers: NDArray[np.int64]) -> None:
@@ -430,7 +442,7 @@ class VectorIndex:
             segment.alive = ~np.isin(segment.no, dead)
 
     def _rebuild(self) -> None:
-        """Make base and tail one base, measure its sign bits, and write the cache file."""
+        """Make base and tail one base, and write the cache file."""
         import numpy as np
 
         state = self._state
@@ -444,17 +456,9 @@ class VectorIndex:
             for segment in state.segments
         ]
         rows = concatenate(parts)
-        sample = rows.matrix[:: max(1, len(rows.no) // 20_000)].astype(np.float32)
-        mean = sample.mean(axis=0)
-        centred = sample - mean
-        covariance = (centred.T @ centred) / max(len(sample), 1)
-        bits = sign_bits(rows.matrix, mean)
         cached = CachedVectors(
             rows=rows,
-            bits=bits,
-            mean=mean,
-            covariance=covariance,
-            rescored=rescoring_needed(rows, bits, mean) if len(rows.no) > EXACT_LIMIT else 0,
+            signs=_signs_of(rows) if len(rows.no) > EXACT_LIMIT else None,
             last_no=state.last_no,
             last_removal=state.last_removal,
         )
@@ -468,6 +472,21 @@ class VectorIndex:
             cached = loaded or cached
         self._adopt(cached)
         self._join(np.zeros(0, dtype=np.int64))
+
+
+def _signs_of(rows: VectorRows) -> SignBits:
+    import numpy as np
+
+    sample = rows.matrix[:: max(1, len(rows.no) // 20_000)].astype(np.float32)
+    mean = sample.mean(axis=0)
+    centred = sample - mean
+    bits = sign_bits(rows.matrix, mean)
+    return SignBits(
+        bits=bits,
+        mean=mean,
+        covariance=(centred.T @ centred) / max(len(sample), 1),
+        rescored=rescoring_needed(rows, bits, mean),
+    )
 
 
 def _spread(state: _Loaded, query: NDArray[np.float32], count: int) -> NDArray[np.float64]:

@@ -392,6 +392,26 @@ def test_sign_bits_mask_what_was_removed_and_see_what_came_later(
 
 
 @pytest.mark.usefixtures("small_tail")
+def test_a_cache_of_vectors_that_are_all_compared_holds_no_sign_bits(
+    db: Database, vectors: Vectors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    rows = drawn(2_000)
+    add(db, vectors, rows)
+    assert index_of(db, cache).is_exact
+    (file,) = cache.iterdir()
+
+    numbers = 3 * 8
+    assert file.stat().st_size < len(rows) * (2 * DIMENSIONS + numbers) + 2_000
+    assert 1.0 == recall_at_10(index_of(db, cache), rows, list(drawn(5, seed=3)))
+
+    monkeypatch.setattr(module, "EXACT_LIMIT", 2_500)
+    add(db, vectors, drawn(1_000, seed=7), first_memory=5_000)  # which make it anew, and too many
+    assert not index_of(db, cache).is_exact
+
+
+@pytest.mark.usefixtures("small_tail")
 def test_where_sign_bits_say_too_little_the_search_stays_exact(
     db: Database, vectors: Vectors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
