@@ -8,7 +8,8 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from hexad.text.claims import english
-from hexad.text.claims.reader import Claim, Token, claims, is_day
+from hexad.text.claims.reader import Claim, claims
+from hexad.text.claims.words import Token, is_day
 
 
 class UpdateReason(StrEnum):

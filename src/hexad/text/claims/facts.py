@@ -10,7 +10,8 @@ from typing import Final
 
 from hexad.core.lazy import lazy_pattern
 from hexad.text.claims import english
-from hexad.text.claims.reader import CHARACTERS_LIMIT, Claim, Token, claims, stem, tokens_of
+from hexad.text.claims.reader import CHARACTERS_LIMIT, Claim, claims
+from hexad.text.claims.words import Token, stem, tokens_of
 from hexad.text.commitments import Commitment, commitment_of, is_doubtful
 from hexad.text.noise import is_program_output
 from hexad.text.summary.sentences import sentences

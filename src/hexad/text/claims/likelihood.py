@@ -15,7 +15,7 @@ from math import exp
 from typing import Final
 
 from hexad.text.claims import english
-from hexad.text.claims.reader import Token, tokens_of
+from hexad.text.claims.words import Token, tokens_of
 
 SIGNS: Final = (
     "share of the older", "share of the newer", "shared", "nothing shared", "only the older has",

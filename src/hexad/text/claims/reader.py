@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from hexad.text.claims import english
+from hexad.text.claims.words import CALENDAR, CLOSED, Token, is_day, stem, tokens_of
 from hexad.text.search_terms import STOP_WORDS
 from hexad.text.summary.sentences import sentences
 
@@ -20,45 +21,6 @@ CHARACTERS_LIMIT: Final = 1_200
 CLAIMS_LIMIT: Final = 12
 _LABELLED_LINES: Final = 3
 """In a longer text a label says something of what stands above it."""
-_TOKEN: Final = re.compile(
-    r"(?P<word>[^\W\d_][^\W_]*(?:['’./@_+#-]+[^\W_]+)*[+#]*)|(?P<number>[$€£]?\d+(?:[.,:]\d+)*)(?P<unit>%|[a-zA-Z]{1,3}\b)?"
-    r"|(?P<arrow>→|->|=>|⇒)|(?P<mark>[:=;,()\[\]?!\"“”—–|]|\s[-/]\s|\.)"
-)
-_THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-_ABBREVIATED: Final = re.compile(r"(?i)([a-z])[’'](s|re|m|ve|ll|d)$")
-
-
-class Token(NamedTuple):
-    """A word, number or mark: as it is written, in lower case, and as it is compared.
-
-    `content` says whether it says something by itself, which is asked more often than it is made.
-    """
-
-    written: str
-    low: str
-    stem: str
-    number: str | None = None
-    unit: str = ""
-    content: bool = False
-
-    @property
-    def named(self) -> bool:
-        """Whether it looks like a name."""
-        return self.written[0].isupper() or not self.written.isalpha()
-
-
-_CLOSED: Final = (
-    english.AUXILIARIES
-    | english.NEGATIONS
-    | english.DETERMINERS
-    | english.PREPOSITIONS
-    | english.PRONOUNS
-    | english.CONJUNCTIONS
-    | english.ADVERBS
-    | {"to", "s", "t"}
-)
-
-
 # Sets that are asked of every word: put together once.
 _BEGINS_SUBJECT: Final = english.POSSESSIVES | english.SPEAKERS | {"the", "it", "she", "he", "they", "we"}
 _TURNS: Final = english.CHANGE | english.ENDING
@@ -117,85 +79,6 @@ class Claim(NamedTuple):
     def topic(self) -> frozenset[str]:
         """The words that say what it is about."""
         return self.subject | self.qualifiers
-
-
-_ENDINGS: Final = {"s": (("ies", "y"), ("es", ""), ("s", "")), "g": (("ing", ""),), "d": (("ed", ""),)}
-"""What is taken off a word and what comes in its place, by the last letter."""
-
-
-def stem(word: str) -> str:
-    """Return a word without its plural and simple endings.
-
-    >>> [stem(word) for word in ("lives", "living", "databases", "policies", "moved")]
-    ['liv', 'liv', 'databas', 'policy', 'mov']
-    """
-    if len(word) < 4 or not (word.isalpha() or word.replace("-", "").isalpha()):
-        return word
-    word = word.replace("our", "or").replace("ise", "ize").removeprefix("re-")
-    for ending, instead in _ENDINGS.get(word[-1], ()):
-        base = word.removesuffix(ending)
-        if base != word and len(base) >= 3 and not word.endswith("ss"):
-            word = base + instead
-            break
-    if len(word) > 3 and word[-1] == word[-2] and word[-1] in "bdgmnprt":
-        word = word[:-1]
-    return word[:-1] if len(word) > 2 and word.endswith("e") else word
-
-
-def _ready() -> dict[str, Token]:
-    """Return the small words that say nothing by themselves as tokens, as they are written within and at the beginning
-    of a sentence: every other word of a text is one of them.
-    """
-    ready: dict[str, Token] = {}
-    for low in _CLOSED - english.NUMBERS:
-        if low.isascii() and low.isalpha():
-            for written in (low, low.capitalize()):
-                ready[written] = Token(written, low, stem(low))
-    ready = {written: token for written, token in ready.items() if written not in _LETTERS}
-    return ready | {mark: Token(mark, mark, mark) for mark in ':=;,()[]?!"“”—–|.→-/'}
-
-
-_LETTERS: Final = frozenset({"A", "May"})
-"""What may be the name of something, of a team or a month, where it does not begin a text."""
-_READY: Final = _ready()
-
-
-def tokens_of(text: str, known: dict[str, Token] | None = None) -> list[Token]:
-    """Return the words, numbers and marks of a text; `known` are words of other texts, to which its own are added."""
-    tokens: list[Token] = []
-    ready, append, new = _READY.get, tokens.append, tuple.__new__  # a third of the time of calling the class
-    known = {} if known is None else known
-    for word, number, unit, arrow, mark in _TOKEN.findall(text):
-        if word:
-            token = ready(word) or known.get(word)
-            if token is not None:
-                append(token)
-                continue
-            written, word = word, word.replace("’", "'")
-            low = word.lower()
-            short = _ABBREVIATED.search(word) if "'" in word else None
-            if short is not None:
-                base, tail = word[: short.start(2) - 1], "'" + short[2].lower()
-                base_low = base.lower()
-                base_stem = base_low if low in _CLOSED else stem(base_low)
-                append(new(Token, (base, base_low, base_stem, None, "", base_low not in _CLOSED)))
-                append(Token(tail, tail, tail))
-            elif low in english.NUMBERS:
-                append(Token(word, low, low, number=low, content=True))
-            else:
-                low += "." if tokens and word in _LETTERS else ""  # team A, the month
-                append(new(Token, (word, low, stem(low), None, "", low not in _CLOSED)))
-                if word not in _LETTERS:
-                    known[written] = tokens[-1]
-        elif number:
-            plain = number.lstrip("$€£")
-            plain = plain.replace(",", "") if _THOUSANDS.fullmatch(plain) else plain
-            unit = (unit or ("" if number[0].isdigit() else number[0])).lower()
-            append(Token(number, plain, plain, number=plain, unit=unit, content=True))
-        else:
-            mark = "→" if arrow else mark.strip() or "-"
-            append(ready(mark) or Token(mark, mark, mark))
-    return tokens
 
 
 _SPEAKER: Final = re.compile(
@@ -548,7 +431,7 @@ def _participle(clause: Sequence[Token], at: int) -> bool:
         or low in _RELATIONS
     )
     if clause[at - 1].low in _BEFORE_INFINITIVE and low.isalpha():
-        return low not in _CLOSED
+        return low not in CLOSED
     following = clause[at + 1].low if at + 1 < len(clause) else ""
     if low.endswith(("ed", "en", "ing")) and len(low) > 4:
         return known or following in english.PREPOSITIONS
@@ -561,7 +444,7 @@ def _main_verb(clause: Sequence[Token], at: int) -> bool:
     low = token.low
     if (
         not low.isalpha()
-        or low in _CLOSED
+        or low in CLOSED
         or (at > 0 and token.written[0].isupper() and low not in english.CHANGE)
     ):
         return False
@@ -678,24 +561,6 @@ def _is_adjective(words: Sequence[Token]) -> bool:
     return len(words) == 1 and words[0].written.islower() and words[0].number is None
 
 
-_CALENDAR: Final = frozenset(
-    """
-    monday tuesday wednesday thursday friday saturday sunday january february march april may. june july august
-    september october november december q1 q2 q3 q4 week month year day morning afternoon evening night today
-    yesterday spring summer autumn winter quarter weekend sprint last next
-    """.split()
-)
-
-
-def is_day(word: Token) -> bool:
-    """Whether a word is of the calendar.
-
-    >>> is_day(tokens_of("Mondays")[0])
-    True
-    """
-    return word.low in _CALENDAR or word.low.removesuffix("s") in _CALENDAR
-
-
 _DATED: Final = frozenset(
     "as of since in on from at after before until during over around by through".split()
 )
@@ -704,7 +569,7 @@ _DATED: Final = frozenset(
 def _dates(before: str, words: Sequence[Token]) -> bool:
     """Whether a phrase says since when: it is no part of what is spoken of."""
     return before in _DATED and any(
-        word.low in _CALENDAR
+        word.low in CALENDAR
         or (word.number is not None and len(word.low) == 4 and word.low[:2] in {"19", "20"})
         for word in words
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hexad.text.claims.reader import Token
+from hexad.text.claims.words import Token
 from hexad.text.similarity.fingerprints import bands, jaccard, minhash, shingles
 from hexad.text.similarity.short_texts import ShortText, short_mark, short_text, similarity
 

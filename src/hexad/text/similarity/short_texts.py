@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hexad.text.claims import english
-from hexad.text.claims.reader import Token, stem, tokens_of
+from hexad.text.claims.words import Token, stem, tokens_of
 from hexad.text.noise_words import HOLLOW
 from hexad.text.search_terms import STOP_WORDS
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hexad.text.claims.reader import CHARACTERS_LIMIT, Token, claims, tokens_of
+from hexad.text.claims.reader import CHARACTERS_LIMIT, claims
+from hexad.text.claims.words import Token, tokens_of
 
 
 @pytest.mark.parametrize(
