@@ -57,6 +57,37 @@ def test_the_successor_is_brought_in_where_only_the_older_text_has_the_words(
     assert "successor" in hits[0].parts
 
 
+@pytest.mark.parametrize(
+    ("older", "newer", "question"),
+    [
+        (
+            "I work as a cook at Elm Street Diner.",
+            "I left Elm Street Diner and started at Harbour House.",
+            "where I work",
+        ),
+        ("I owe Ivo 30 euros.", "I paid Ivo back yesterday.", "Do I owe Ivo anything?"),
+        ("I'm dating Noor.", "Noor and I broke up.", "Am I dating Noor?"),
+        ("I have an account at Fernbank.", "I closed my Fernbank account.", "Fernbank account"),
+        ("My train to Lyon is on May 3.", "The Lyon train was cancelled.", "When is my train to Lyon?"),
+        ("I'm taking zinc for my skin.", "I stopped taking zinc last week.", "Am I taking zinc?"),
+        ("Our broker is RabbitMQ 3.9.", "We upgraded to RabbitMQ 4.0.", "broker RabbitMQ"),
+        (
+            "I'm allergic to latex.",
+            "Turns out I'm not allergic to latex after all.",
+            "Am I allergic to latex?",
+        ),
+    ],
+)
+def test_what_is_over_stands_behind_what_ended_it(
+    hx: Hexad, clock: FrozenClock, older: str, newer: str, question: str
+) -> None:
+    _, old, _, new = tell(hx, clock, "Helen speaks Finnish.", older, "The river floods in spring.", newer)
+    hits = [hit for hit in hx.recall(question, min_relevance=0) if hit.id in {old, new}]
+    assert [new, old] == [hit.id for hit in hits]
+    assert hits[1].superseded_by is not None
+    assert new == hits[1].superseded_by.id
+
+
 def test_of_a_chain_the_last_stands_first_and_all_older_ones_name_it(hx: Hexad, clock: FrozenClock) -> None:
     ids = tell(hx, clock, "The rate limit is 100.", "The rate limit is 250.", "rate limit: 300 (was 250)")
     hits = hx.recall("rate limit 100")

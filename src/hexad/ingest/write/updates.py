@@ -17,6 +17,7 @@ from hexad.memory.store import Stores
 from hexad.memory.tables.updates import SURE, OlderText, UpdateLink
 from hexad.text.claims import english
 from hexad.text.claims.compare import WEAK, Update, UpdateReason, update_of
+from hexad.text.claims.endings import ending_of
 from hexad.text.claims.likelihood import Wording, pair_likelihood
 from hexad.text.claims.reader import CHARACTERS_LIMIT, Claim, claims
 from hexad.text.graphemes import beginning
@@ -206,10 +207,15 @@ def _is_plain(memory: Memory) -> bool:
 
 def _matches(claim: Claim) -> Iterator[str]:
     """Yield FTS5 expressions for texts that may speak of the same: words of its topic, two of them where there are."""
+    if (over := ending_of(claim)) is not None and over.words:
+        yield " AND ".join(map(_quoted, over.words))
+    if claim.verb in english.OVER_VERBS and not (claim.value or claim.former):
+        return
     topic = list(dict.fromkeys(t.low for t in claim.tokens if t.content and t.stem in claim.topic))
     if not claim.subject:
         topic += [word for word in dict.fromkeys(claim.before) if word not in topic]
-    if not topic and any(token.number for token in claim.value):  # the version of what is named
+    if not topic and (claim.negative or any(token.number for token in claim.value)):
+        # What is denied of who speaks, or the version of what is named.
         topic = list(dict.fromkeys(token.low for token in claim.value if not token.number))
     words = list(map(_quoted, topic[:_TOPIC_WORDS]))
     pairs = _any_two(words)

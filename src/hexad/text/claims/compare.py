@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from hexad.text.claims import english
+from hexad.text.claims.endings import ending_of, ends
 from hexad.text.claims.reader import Claim, claims
 from hexad.text.claims.words import Token, is_day
 
@@ -27,6 +28,7 @@ class Update(NamedTuple):
     confidence: float
 
 
+_OVER: Final = Update(UpdateReason.ENDED, 0.85)
 _STATES: Final = frozenset({"", "be"})
 WEAK: Final = 0.4
 """How sure it is that of two values that may both hold the later one is meant."""
@@ -45,9 +47,12 @@ def update_of(old: str | Sequence[Claim], new: str | Sequence[Claim]) -> Update 
     older = claims(old) if isinstance(old, str) else old
     newer = claims(new) if isinstance(new, str) else new
     best: Update | None = None
+    over = [ending for now in newer if now.closes and (ending := ending_of(now)) is not None]
     for was in older:
         if was.ended:
             continue
+        if over and any(ends(was, ending) for ending in over):
+            best = max(best or _OVER, _OVER, key=lambda update: update.confidence)
         for now in newer:
             if was.past != now.past:
                 continue
@@ -75,7 +80,7 @@ def _calibrated(update: Update) -> Update | None:
 
 
 def _update(was: Claim, now: Claim) -> Update | None:
-    if _said_again(was, now):
+    if _said_again(was, now) or (now.ended and _is_narrower(was, now)):
         return None
     if now.ended and not was.negative and (update := _ended(was, now)) is not None:
         return update
@@ -83,6 +88,8 @@ def _update(was: Claim, now: Claim) -> Update | None:
         return None
     if now.former and (update := _taken_over(was, now)) is not None:
         return update
+    if _is_other_version(was, now) or _is_other_time(was, now):
+        return Update(UpdateReason.VALUE, 0.85)
     if _apart(was, now) or not _one_subject(was, now):
         return None
     if now.age == "new" and not was.age:
@@ -109,6 +116,47 @@ def _numbered_apart(was: Claim, now: Claim) -> bool:
         {t.number for t in claim.tokens if t.number and t.stem in claim.subject} for claim in (was, now)
     )
     return bool(mine and theirs) and mine.isdisjoint(theirs)
+
+
+def _is_narrower(was: Claim, now: Claim) -> bool:
+    """Whether what is so no more is so only in some place, at some time of day or with something: "not with milk"."""
+    phrase: list[Token] = []
+    begun = next((at for at, token in enumerate(now.clause) if token.low in _ENDS), 0)
+    for at, token in enumerate([*now.clause, _END]):
+        if token.low not in _ENDS_PHRASE:
+            phrase.append(token)
+            continue
+        if phrase and phrase[0].low in _NARROWING and not _is_date(phrase) and phrase[1:2] != [_ANY]:
+            words = _stems([each for each in phrase if each.content])
+            if words and words.isdisjoint(was.words):
+                return True
+        if token.low in english.CONJUNCTIONS or (token.low in {",", ":"} and at > begun):
+            break
+        phrase = [token]
+    return False
+
+
+_END: Final = Token(".", ".", ".")
+_ANY: Final = Token("any", "any", "any")
+_ENDS: Final = english.NEGATIONS | {"longer", "anymore", "stopped", "quit"}
+
+
+def _is_date(phrase: Sequence[Token]) -> bool:
+    """Whether a phrase says when something came to be over, "in May"; what is habitual does not: "on Mondays"."""
+    lows = [token.low for token in phrase]
+    which = not {"last", "this", "end", "beginning"}.isdisjoint(lows)
+    return any(
+        (is_day(token) and (which or token.low not in _HOURS) and not token.low.endswith("days"))
+        or (token.number is not None and len(token.low) == 4)
+        for token in phrase
+    )
+
+
+_HOURS: Final = frozenset(
+    "day morning afternoon evening night weekend summer winter weekends nights mornings".split()
+)
+_NARROWING: Final = frozenset("in on at with before after during within while without".split())
+_ENDS_PHRASE: Final = (english.PREPOSITIONS - {"of"}) | english.CONJUNCTIONS | {",", ":", "(", ")", "."}
 
 
 def _said_again(was: Claim, now: Claim) -> bool:
@@ -156,6 +204,33 @@ def _ended(was: Claim, now: Claim) -> Update | None:
     return Update(UpdateReason.ENDED, 0.9)
 
 
+def _is_other_version(was: Claim, now: Claim) -> bool:
+    """Whether who speaks has brought what they have to another version: "our database is MySQL 5.7", "to MySQL 8.0"."""
+    ours = was.verb in _STATES and len(was.subject) == 1 and was.tokens[0].low in {"my", "our"}
+    if not ours or was.places or was.negative or now.negative or not now.person or now.topic:
+        return False
+    if now.verb not in english.CHANGE or now.preposition != "to":
+        return False
+    mine, theirs = ({token.stem for token in claim.value if not token.number} for claim in (was, now))
+    numbers = [{token.number for token in claim.value if token.number} for claim in (was, now)]
+    return bool(mine) and mine == theirs and all(numbers) and numbers[0] != numbers[1]
+
+
+def _is_other_time(was: Claim, now: Claim) -> bool:
+    """Whether what somebody has at some time was put off: "I have a dental check on Monday", "the check moved to …"."""
+    if was.verb not in english.HAVE or not was.value or not (was.person or was.subject <= now.words):
+        return False
+    if now.verb not in english.CHANGE or now.preposition != "to" or now.negative or now.qualifiers:
+        return False
+    if any(token.low in english.OTHERS for token in now.clause):
+        return False
+    if not all(token.number or is_day(token) for token in now.value):
+        return False
+    named = [token.stem for token in was.value if not token.number and not is_day(token)]
+    timed = any(is_day(token) for token in was.clause)
+    return timed and bool(named) and named[-1] in now.subject and now.subject <= was.words
+
+
 def _taken_over(was: Claim, now: Claim) -> Update | None:
     """Whether the newer says the same of something else, and names the older's subject as what was."""
     for former in now.former:
@@ -172,8 +247,17 @@ def _one_subject(was: Claim, now: Claim) -> bool:
         return around or not was.subject.isdisjoint(now.words) or (bool(now.former) and now.person)
     if now.subject:
         named = bool(now.subject & was.words) and not _accompanies(now.subject, was)
-        return was.person and (named or (bool(now.former) and not now.named))
+        return was.person and (named or (bool(now.former) and not now.named and not _is_of_others(was, now)))
     return was.person == now.person or now.pronoun or was.pronoun
+
+
+def _is_of_others(was: Claim, now: Claim) -> bool:
+    """Whether somebody else says of themselves what who speaks said of themselves: "my uncle stopped", "its own"."""
+    lows = {token.low for token in now.clause}
+    if lows & english.OTHERS:
+        return True
+    alone = any(token.low in {"i", "my", "me"} for token in was.clause)
+    return alone and lows.isdisjoint(english.SPEAKERS)
 
 
 # What is named as former ----------------------------------------------------------------------------------------
@@ -189,10 +273,11 @@ def _accompanies(subject: frozenset[str], was: Claim) -> bool:
 def _former(was: Claim, now: Claim) -> Update | None:
     value = was.stems | was.qualifiers
     for former in now.former:
+        leaves = _leaves(was, now, former)
         shared = value & former
         if not shared or not (former <= was.words or shared == value):
             continue
-        rest = frozenset() if was.stems & shared else was.stems
+        rest = frozenset() if leaves or was.stems & shared else was.stems
         mine, theirs = _words_of(was.topic | rest) - former, (now.topic | now.stems) - former
         about = mine & (now.words | now.around)
         if mine and not about and not (was.person and now.person and not was.subject):
@@ -202,11 +287,21 @@ def _former(was: Claim, now: Claim) -> Update | None:
             if was.subject and not (was.attributive and was.verb in {"", "be"} and not was.preposition):
                 continue
             return Update(UpdateReason.FORMER, 0.75)
-        extra = now.topic - was.words - former
+        extra = frozenset[str]() if leaves else now.topic - was.words - former
         if (extra or now.topic or about) and (was.subject - former or mine) - now.words - now.around:
             return Update(UpdateReason.FORMER, 0.6 if about else 0.4)
         return Update(UpdateReason.FORMER, 0.95 if theirs or now.value else 0.85)
     return None
+
+
+def _leaves(was: Claim, now: Claim, former: frozenset[str]) -> bool:
+    """Whether somebody is no more where they were something: "I work as a nurse at Elm Clinic", "I left Elm Clinic"."""
+    if now.verb not in english.LEAVES or was.verb not in english.SERVES:
+        return False
+    return former <= was.qualifiers | was.places or (was.preposition in _OF_SERVICE and former <= was.stems)
+
+
+_OF_SERVICE: Final = frozenset({"at", "for", "with", "in"})
 
 
 def _turned(was: Claim, now: Claim) -> Update | None:

@@ -49,6 +49,8 @@ FIRST_PERSON: Final = _words(
 )
 SPEAKERS: Final = _words("i we us me i'm we're i've we've")
 POSSESSIVES: Final = _words("my our your his her its their")
+OTHERS: Final = _words("his her their its")
+"""What leads to what is of neither who speaks nor who is spoken to."""
 THIRD_PERSON: Final = _words(
     """
     he she it they him her them his hers its their theirs that this these those there
@@ -156,6 +158,31 @@ ENDING: Final = _words(
     """
 )
 """Verbs whose object is over."""
+
+LEAVES: Final = _words("left quit resigned")
+"""Verbs by which somebody is no more with those they worked, taught, or played for."""
+SERVES: Final = _words(
+    """
+    work works working employed teach teaches teaching volunteer volunteers volunteering study studies studying
+    play plays playing sing sings singing train trains training coach coaches coaching serve serves serving
+    intern interns interning freelance freelances
+    """
+)
+"""What somebody does for others, as long as they are with them."""
+
+OVER: Final = {
+    "debt": _words("paid repaid settled reimbursed"),
+    "couple": _words("broke broken split separated divorced"),
+    "holding": _words("closed terminated"),
+    "date": _words("cancelled canceled called scrapped"),
+    "activity": _words("finished completed"),
+    "loan": _words("returned gave given brought handed"),
+    "office": _words("left resigned"),
+    "household": _words("moved"),
+    "fault": _words("fixed repaired mended resolved"),
+}
+"""Verbs by which something is over that older words told of by others, by what that is."""
+OVER_VERBS: Final = frozenset[str]().union(*OVER.values())
 
 ROLES: Final = _words(
     """

@@ -40,7 +40,8 @@ class Claim(NamedTuple):
     """What a clause says to be so. `former` is what it says to be so no more; `around` are words said just before.
 
     `changes` is whether its own words say that it was otherwise before; `person` whether it is about who speaks; `gone`
-    whether there is no more what it names, and nothing is said of where or for what.
+    whether there is no more what it names, and nothing is said of where or for what. `tokens` are of the clause without
+    what it says to be so no more, `clause` is all of it; `closes` is whether a verb in it may end something.
     """
 
     subject: frozenset[str]
@@ -68,7 +69,9 @@ class Claim(NamedTuple):
     inverse: bool = False
     named: bool = False
     adds: bool = False
+    closes: bool = False
     tokens: tuple[Token, ...] = ()
+    clause: tuple[Token, ...] = ()
     before: tuple[str, ...] = ()
     former_words: tuple[tuple[str, ...], ...] = ()
     root: str = ""  # the stem of the verb: like the next two made once, since a claim is compared with many
@@ -86,6 +89,10 @@ _SPEAKER: Final = re.compile(
 )
 _ROLES: Final = frozenset({"user", "human", "me"})
 _LIST: Final = re.compile(r"^\s*(?:[-*+•>#]+|\d+[.)])\s+")
+_TURNS_OUT: Final = re.compile(
+    r"(?i)^(?:(?:actually|well|so|apparently|ok|okay),? )?(?:it )?turn(?:s|ed) out,? (?:that )?"
+)
+"""What leads to something that was believed to be otherwise."""
 _QUOTED: Final = re.compile(r"[\"“][^\"”]{12,}[\"”]")
 
 
@@ -105,6 +112,8 @@ def claims(text: str) -> tuple[Claim, ...]:
         sentence = _LIST.sub("", text[start:end].strip())
         if _QUOTED.search(sentence):
             continue
+        corrected = _TURNS_OUT.sub("", sentence)
+        corrects, sentence = corrected != sentence, corrected
         tokens = tokens_of(sentence)
         opening = tokens[:4]
         speaker, rest = _without_speaker(sentence)
@@ -112,7 +121,7 @@ def claims(text: str) -> tuple[Claim, ...]:
             sentence, tokens = rest, tokens_of(rest)
         if tokens and tokens[0].low in english.CONDITIONS:
             continue
-        corrects = not english.CORRECTIONS.isdisjoint([token.low for token in (*opening, *tokens[:4])])
+        corrects |= not english.CORRECTIONS.isdisjoint([token.low for token in (*opening, *tokens[:4])])
         for clause in _clauses(tokens):
             claim = _claim(clause, asks=sentence.rstrip().endswith("?"))
             said = frozenset(token.stem for token in clause if token.content)
@@ -121,6 +130,7 @@ def claims(text: str) -> tuple[Claim, ...]:
                     claim._replace(
                         around=around | claim.around,
                         words=said,
+                        clause=tuple(clause),
                         before=before,
                         speaker=speaker,
                         changes=claim.changes or corrects,
@@ -182,9 +192,8 @@ def _is_between(clause: Sequence[Token], tokens: Sequence[Token], at: int) -> bo
     if low == "(":
         return _former_at(tokens, at + 1) is None if at + 1 < len(tokens) else True
     if low == ",":
-        return following in {"but", "so", "and", "while", "which", "because", "since"} or (
-            _verb(clause) is not None and _opens_clause(tokens[at + 1 :])
-        )
+        opens = following != "not" and _verb(clause) is not None and _opens_clause(tokens[at + 1 :])
+        return opens or following in {"but", "so", "and", "while", "which", "because", "since"}
     if low in {"and", "but", "so", "means"}:
         return (
             following in _BEGINS_SUBJECT or (at + 1 < len(tokens) and tokens[at + 1].written[0].isupper())
@@ -267,7 +276,8 @@ def _read(
     lows = [token.low for token in clause]
     low = "" if verb is None else verb.low
     change_verb = low in english.CHANGE
-    if not change_verb and (low in english.IRREGULAR or low.endswith("ed")) and "from" in there:
+    flew = low in english.IRREGULAR or (low.endswith("ed") and low not in english.LEAVES)
+    if not change_verb and flew and "from" in there:
         former = []  # who flew from Oslo to Rome lives somewhere
     negative = bool(set(lows) & english.NEGATIONS)
     value, qualifiers, places, preposition, adjective = _value(
@@ -284,7 +294,7 @@ def _read(
     if low in english.BE and value and value[-1].low in english.GONE:
         former.append(tuple(token for token in head if token.content))
         head, value, past = [], [], False
-    if not value and not former and verb is not None:
+    if not value and not former and verb is not None and low not in english.OVER_VERBS:
         return None
     own = [token for token in head if token.content and token.low not in english.CHANGE]
     if verb is None and head and head[-1].content and "→" in lows and len(own) > 1:
@@ -317,6 +327,7 @@ def _read(
         attributive=len(subject) > 1 or bool(heads & {"my", "our", "'s", "of", "the"}),
         named=bool(own) and head[0].content and head[0].written[0].isupper(),
         adds=bool(there & english.ADDS) or ("well" in there and "as" in there),
+        closes=not english.OVER_VERBS.isdisjoint(there),
         owners=sum(token.low == "'s" for token in head),
         tokens=tuple(clause),
         places=frozenset(places),
@@ -578,9 +589,10 @@ def _dates(before: str, words: Sequence[Token]) -> bool:
 # What is over ---------------------------------------------------------------------------------------------------
 
 _SPAN: Final = 5
+_WHICH: Final = frozenset({"last", "this"})
 _LEADS_TO_FORMER: Final = english.ENDING | {
     "from", "instead", "rather", "no", "away", "rid", "not", "n't", "was", "were", "formerly", "previously", "ex",
-    "replaces", "replacing", "used", "off", "up", "replaced",
+    "replaces", "replacing", "resigned", "used", "off", "up", "replaced",
 }  # fmt: skip
 
 
@@ -602,18 +614,42 @@ def _without_former(clause: Sequence[Token]) -> tuple[list[Token], list[tuple[To
         whole = clause[begin - 1].low in {"longer", "not", "n't", "stopped", "stop", "to"}
         while end < len(clause) and len(words) < _SPAN:
             low = clause[end].low
+            if words and whole and low in _WHICH and end + 1 < len(clause) and is_day(clause[end + 1]):
+                break  # since when it is over
             if clause[end].content:
                 words.append(clause[end])
             elif not (
-                (not words and (low in english.DETERMINERS or low in english.AUXILIARIES))
+                (whole and low == "the")
+                or (not words and (low in english.DETERMINERS or low in english.AUXILIARIES))
                 or (low in english.PREPOSITIONS and (whole or not words or low == "of"))
             ):
                 break
             end += 1
-        if words:
+        if words and [token.low for token in clause[end : end + 1]] == ["'s"]:
+            rest += clause[begin:end]  # what was left is something of theirs
+        elif words:
             former.append(tuple(words))
         at = max(end, at + 1)
     return rest, former
+
+
+def _only_goes(rest: Sequence[Token]) -> bool:
+    """Whether who left something did so for the day: "left the office at six", "left early and drove home"."""
+    return any(
+        token.low in _FOR_THE_DAY
+        or (token.low == "at" and (after.low in _CLOCK or after.number is not None))
+        or (token.low == "and" and after.low in _GOES)
+        for token, after in zip(rest, [*rest[1:], rest[-1]], strict=True)
+    )
+
+
+_NO_OBJECT: Final = frozenset("to by on at during until".split())
+"""Behind such a word stands when or by whom something was ended, and not what: "cancelled on Monday"."""
+_FOR_THE_DAY: Final = frozenset("early late tonight".split())
+_CLOCK: Final = frozenset("noon midnight lunchtime dawn dusk night lunch".split())
+_GOES: Final = frozenset(
+    "walked drove went ran rode cycled hurried headed strolled caught met came flew".split()
+)
 
 
 def _former_at(clause: Sequence[Token], at: int) -> tuple[int, int] | None:
@@ -633,6 +669,7 @@ def _former_at(clause: Sequence[Token], at: int) -> tuple[int, int] | None:
         ("rather", "than"),
         ("no", "longer"),
         ("away", "from"),
+        ("resigned", "from"),
         ("rid", "of"),
     }:
         return at, at + 2
@@ -657,7 +694,8 @@ def _former_at(clause: Sequence[Token], at: int) -> tuple[int, int] | None:
         low in english.ENDING
         and low not in {"replaced"}
         and at + 1 < len(clause)
-        and following not in {"to", "by"}
+        and following not in _NO_OBJECT
+        and not (low == "left" and _only_goes(clause[at + 1 :]))
     ):
         return at + 1, at + 1
     if low == "replaced" and following not in {"by", "with", ""}:
