@@ -555,7 +555,7 @@ class Services:
 
     def link(self, *, limit: int | None = None, stop: Stop = lambda: False, more: bool = False) -> int:
         """Derive links of memories that have their vectors; returns of how many."""
-        if self.search.embedder is None or not self.links_pending():
+        if self.search.embedder is None or not self.stores.tasks.newest(LINK, after=0, limit=1):
             return 0
         return self.honeycomb().linking.run(limit=limit, stop=stop, more_vectors=more)
 

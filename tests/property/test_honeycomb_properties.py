@@ -202,3 +202,57 @@ def test_what_is_in_the_main_ring_depends_on_what_was_said_and_not_on_when(store
 
     assert [sorted(ranked[:6]), sorted(ranked[6:])] == found[0] == found[1]
     assert [] == hx.check()
+
+
+new_edge = st.tuples(
+    st.integers(0, 5),
+    some,
+    some_scores,
+    st.sampled_from([None, "cites", "similar"]),
+    st.booleans(),
+    st.sampled_from([None, 7]),
+).filter(lambda edge: edge[0] != edge[1])
+new_edges = st.one_of(
+    st.lists(new_edge, min_size=12, max_size=60, unique_by=lambda edge: edge[:2]),
+    st.lists(new_edge, min_size=12, max_size=40),
+)
+
+
+@settings(max_examples=examples(40), suppress_health_check=SHARED_FIXTURES, deadline=None)
+@given(before=st.lists(new_edge, max_size=12), calls=st.lists(new_edges, min_size=1, max_size=2))
+def test_edges_that_are_inserted_together_stand_where_they_do_one_by_one(store, before, calls):
+    hx, _ = store
+    services = hx._services
+    edges, db = services.nodes().edges, services.db
+
+    def lived(*, together: bool) -> tuple[list, list, list]:
+        ids = hx.honeycomb.add_nodes([(f"n{at}", [1.0, at]) for at in range(NODES)])
+        first = ids[0]
+        made = []
+        for at, call in enumerate([before, *calls]):
+            given_edges = [
+                NewEdge(
+                    from_id=ids[start], to_id=ids[end], score=score, relation=kind, is_auto=auto, at=made_at
+                )
+                for start, end, score, kind, auto, made_at in call
+            ]
+            groups = [given_edges] if together and at else [[edge] for edge in given_edges]
+            for group in groups:
+                made.extend(edges.insert(group, at=9 + at))
+        rows = db.query(
+            "SELECT from_id - ?1, ring, seat, to_id - ?1, score, relation, is_auto, created_at, renewed_at"
+            " FROM honeycomb_edges WHERE from_id >= ?1 ORDER BY 1, 2, 3",
+            (first,),
+        )
+        counts = db.query(
+            "SELECT id - ?1, main, overflow FROM honeycomb_nodes WHERE id >= ?1 ORDER BY 1", (first,)
+        )
+        for node in ids:
+            hx.honeycomb.remove(node)
+        return (
+            [edge._replace(from_id=edge.from_id - first, to_id=edge.to_id - first) for edge in made],
+            rows,
+            counts,
+        )
+
+    assert lived(together=False) == lived(together=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
+from itertools import takewhile
 from typing import Final
 
 from hexad.database.connection import Database
@@ -97,10 +98,28 @@ class Tasks:
             )
             return con.changes > 0
 
+    def finish_first(self, kind: str, numbers: Sequence[int], *, owner: str) -> set[int]:
+        """Take tasks off the list up to the first that was queued anew meanwhile; returns which."""
+        with self._db.joined() as con:
+            held = self._held_by(owner, kind, numbers)
+            finished = list(takewhile(held.__contains__, numbers))
+            con.execute(
+                "DELETE FROM tasks WHERE kind = ? AND memory_no IN (SELECT value FROM json_each(?))",
+                (kind, json.dumps(finished)),
+            )
+        return set(finished)
+
+    def _held_by(self, owner: str, kind: str, numbers: Sequence[int]) -> set[int]:
+        rows = self._db.query(
+            "SELECT memory_no FROM json_each(?) j CROSS JOIN tasks ON memory_no = j.value"
+            " WHERE kind = ? AND owner = ?",
+            (json.dumps(list(numbers)), kind, owner),
+        )
+        return {row[0] for row in rows}
+
     def release(self, kind: str, numbers: Sequence[int], *, owner: str) -> None:
         """Give back those of these tasks that this owner still holds."""
-        left = self._db.query_one("SELECT 1 FROM tasks WHERE kind = ? AND owner = ? LIMIT 1", (kind, owner))
-        if left is None:
+        if not self._held_by(owner, kind, numbers):
             return
         with self._db.joined() as con:
             con.executemany(

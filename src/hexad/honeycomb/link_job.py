@@ -209,11 +209,7 @@ class LinkJob:
         """Store what was derived, up to the first memory that changed meanwhile: later ones may rest on it."""
         at, tasks, nodes = to_micros(self._clock.now()), self._stores.tasks, nodes_of(self._stores)
         with self._stores.db.transaction():
-            done: set[int] = set()
-            for no in batch.numbers:
-                if not tasks.finish(LINK, no, owner=self._owner):
-                    break
-                done.add(no)
+            done = tasks.finish_first(LINK, batch.numbers, owner=self._owner)
             self._links.leave([no for no in batch.inactive if no in done])
             ready = [no for no in batch.linked if no in done]
             edges = {(edge.from_id, edge.to_id): edge for no in ready for edge in batch.edges.get(no, ())}

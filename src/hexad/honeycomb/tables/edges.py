@@ -9,7 +9,8 @@ holds another: there is nothing that could be a cycle.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -21,6 +22,9 @@ from hexad.honeycomb.values import LIKENESS, RELATION_BACK
 FAMILY: Final = "honeycomb"
 _SELECT: Final = f"SELECT {EDGE_COLUMNS} FROM honeycomb_edges e"
 _PAIR: Final = f"{_SELECT} WHERE from_id = ? AND to_id = ?"
+_PUT: Final = "INSERT INTO honeycomb_edges VALUES(?,?,?,?,?,nullif(?6,'similar'),?,?8,nullif(?9,?8))"
+_TAKE: Final = "DELETE FROM honeycomb_edges WHERE from_id = ? AND ring = ? AND seat = ?"
+_SET_COUNTS: Final = "UPDATE honeycomb_nodes SET main = ?, overflow = ?, rev = ? WHERE id = ?"
 _FOUND: Final = (
     f"SELECT n.main, n.overflow, {EDGE_COLUMNS} FROM honeycomb_nodes n"
     " LEFT JOIN honeycomb_edges e ON e.from_id = n.id AND e.to_id = ?2 WHERE n.id = ?1"
@@ -144,11 +148,15 @@ class HoneycombEdges:
         higher or lower, and stays theirs: a derived one changes nothing of it. Raises what SQLite does where an end
         is no node; callers have looked.
         """
-        made = []
+        new_edges, made = list(edges), []
         with self._db.joined() as con:
             rev = bump(con, FAMILY)
-            for edge in edges:
-                made.append(_insert(con, edge, at=at if edge.at is None else edge.at, rev=rev))
+            rings = _rings_for(con, new_edges) if len(new_edges) >= _MANY else {}
+            for edge in new_edges:
+                time = at if edge.at is None else edge.at
+                ring = rings.get(edge.from_id)
+                made.append(_insert(con, edge, at=time, rev=rev) if ring is None else ring.add(edge, at=time))
+            _write_rings(con, rings, rev=rev)
         return made
 
     # Removing ---------------------------------------------------------------------------------------------------
@@ -227,14 +235,100 @@ class HoneycombEdges:
 # The rings ----------------------------------------------------------------------------------------------------------
 
 
-def _insert(con: Connection, new: NewEdge, *, at: int, rev: int) -> EdgeRow:
-    main, overflow, there = _counts_and_edge(con, new.from_id, new.to_id)
-    if there is not None:
-        return _renew(con, there, new, at=at, rev=rev)
-    edge = EdgeRow(
+_MANY: Final = 12
+"""Fewer edges take fewer statements one by one."""
+_INTEGER_MOST: Final = 2**63 - 1
+
+
+class _Ring:
+    """The main ring of a node in memory, to which edges are added that are not there yet."""
+
+    __slots__ = ("_ranks", "moved", "overflow", "put", "taken")
+
+    def __init__(self, ranks: Sequence[tuple[float, int]], overflow: int) -> None:
+        """`ranks` are those of its edges by seat; of a ring that will not be full their number alone counts."""
+        self._ranks, self.overflow = list(ranks), overflow
+        self.taken: dict[int, EdgeRow] = {}  # by seat
+        self.put: list[EdgeRow] = []  # in overflow
+        self.moved: list[tuple[int, int, int]] = []  # seats of the table whose edges go to a ring and a seat
+
+    @property
+    def main(self) -> int:
+        """How many edges the main ring has."""
+        return len(self._ranks)
+
+    def add(self, new: NewEdge, *, at: int) -> EdgeRow:
+        """Put an edge where `_insert` would, and return it."""
+        edge = _new_row(new, seat=len(self._ranks), at=at)
+        rank = _rank(edge)
+        if len(self._ranks) < SEATS:
+            self._ranks.append(rank)
+            self.taken[edge.seat] = edge
+            return edge
+        ring, place = _overflow_place(self.overflow)
+        self.overflow += 1
+        weakest = min(self._ranks)
+        if rank <= weakest:
+            edge = edge._replace(ring=ring, seat=place)
+            self.put.append(edge)
+            return edge
+        seat = self._ranks.index(weakest)
+        displaced = self.taken.get(seat)
+        if displaced is None:
+            self.moved.append((ring, place, seat))
+        else:
+            self.put.append(displaced._replace(ring=ring, seat=place))
+        self._ranks[seat] = rank
+        edge = self.taken[seat] = edge._replace(seat=seat)
+        return edge
+
+
+def _rings_for(con: Connection, new_edges: Sequence[NewEdge]) -> dict[int, _Ring]:
+    """Return the main rings of the nodes that get new edges alone; those of an edge that is there are left out."""
+    pairs = Counter((edge.from_id, edge.to_id) for edge in new_edges)
+    base = 1 + max(edge.to_id for edge in new_edges)
+    coded = [from_id * base + to_id for from_id, to_id in pairs]
+    if max(coded) > _INTEGER_MOST:
+        return {}
+    rows = con.execute(
+        "SELECT e.from_id FROM json_each(?1) j CROSS JOIN honeycomb_edges e ON e.to_id = j.value % ?2"
+        " AND e.from_id = j.value / ?2",
+        (json.dumps(coded), base),
+    ).fetchall()
+    known = {node for (node,) in rows} | {node for (node, _), count in pairs.items() if count > 1}
+    added = Counter(node for node, _ in pairs if node not in known)
+    rows = con.execute(
+        "SELECT id, main, overflow FROM honeycomb_nodes WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(sorted(added)),),
+    ).fetchall()
+    counts = {node: (main, overflow) for node, main, overflow in rows}
+    ranks: dict[int, list[tuple[float, int]]] = {}
+    full = [node for node, (main, _) in counts.items() if main + added[node] > SEATS]
+    for node, score, to_id in con.execute(
+        "SELECT from_id, score, to_id FROM honeycomb_edges WHERE ring = 0"
+        " AND from_id IN (SELECT value FROM json_each(?)) ORDER BY from_id, seat",
+        (json.dumps(sorted(full)),),
+    ):
+        ranks.setdefault(node, []).append((score, -to_id))
+    return {
+        node: _Ring(ranks.get(node, [(0.0, 0)] * main), overflow) for node, (main, overflow) in counts.items()
+    }
+
+
+def _write_rings(con: Connection, rings: Mapping[int, _Ring], *, rev: int) -> None:
+    con.executemany(
+        "UPDATE honeycomb_edges SET ring = ?, seat = ? WHERE from_id = ? AND ring = 0 AND seat = ?",
+        [(ring, place, node, seat) for node, of in rings.items() for ring, place, seat in of.moved],
+    )
+    con.executemany(_PUT, [edge for of in rings.values() for edge in (*of.taken.values(), *of.put)])
+    con.executemany(_SET_COUNTS, [(of.main, of.overflow, rev, node) for node, of in rings.items()])
+
+
+def _new_row(new: NewEdge, *, seat: int, at: int) -> EdgeRow:
+    return EdgeRow(
         from_id=new.from_id,
         ring=0,
-        seat=main,
+        seat=seat,
         to_id=new.to_id,
         score=new.score,
         relation=new.relation or new.default_relation,
@@ -242,6 +336,13 @@ def _insert(con: Connection, new: NewEdge, *, at: int, rev: int) -> EdgeRow:
         created_at=at,
         renewed_at=at,
     )
+
+
+def _insert(con: Connection, new: NewEdge, *, at: int, rev: int) -> EdgeRow:
+    main, overflow, there = _counts_and_edge(con, new.from_id, new.to_id)
+    if there is not None:
+        return _renew(con, there, new, at=at, rev=rev)
+    edge = _new_row(new, seat=main, at=at)
     if main < SEATS:
         _put(con, edge)
         _set_counts(con, new.from_id, main + 1, overflow, rev=rev)
@@ -384,9 +485,7 @@ def _counts(con: Connection, node: int) -> tuple[int, int]:
 
 
 def _set_counts(con: Connection, node: int, main: int, overflow: int, *, rev: int) -> None:
-    con.execute(
-        "UPDATE honeycomb_nodes SET main = ?, overflow = ?, rev = ? WHERE id = ?", (main, overflow, rev, node)
-    )
+    con.execute(_SET_COUNTS, (main, overflow, rev, node))
 
 
 def _at(con: Connection, node: int, ring: int, seat: int) -> EdgeRow | None:
@@ -398,11 +497,8 @@ def _at(con: Connection, node: int, ring: int, seat: int) -> EdgeRow | None:
 
 
 def _put(con: Connection, edge: EdgeRow) -> None:
-    con.execute("INSERT INTO honeycomb_edges VALUES(?,?,?,?,?,nullif(?6,'similar'),?,?8,nullif(?9,?8))", edge)
+    con.execute(_PUT, edge)
 
 
 def _take(con: Connection, edge: EdgeRow) -> None:
-    con.execute(
-        "DELETE FROM honeycomb_edges WHERE from_id = ? AND ring = ? AND seat = ?",
-        (edge.from_id, edge.ring, edge.seat),
-    )
+    con.execute(_TAKE, (edge.from_id, edge.ring, edge.seat))
