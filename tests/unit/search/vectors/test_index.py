@@ -16,6 +16,7 @@ from hexad.database.connection import Database
 from hexad.database.encryption.cipher import CACHE, FileCipher, StoreKeys, is_sealed
 from hexad.lifecycle.schema import migrations as store_migrations
 from hexad.search.vectors import index as module
+from hexad.search.vectors.arithmetic import products_of_halves
 from hexad.search.vectors.index import VectorIndex
 from hexad.search.vectors.table import NewVector, Vectors
 
@@ -468,3 +469,19 @@ def test_threads_that_search_at_once_do_not_share_the_room_for_their_vectors(
         sys.setswitchinterval(before)
 
     assert alone == together
+
+
+def test_a_half_of_any_size_counts_as_what_it_is() -> None:
+    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    halves = halves[np.isfinite(halves)]
+    column = np.zeros((len(halves), 8), dtype=np.float16)
+    column[:, 3] = halves
+    query = np.zeros(8, dtype=np.float32)
+    query[3] = 0.75
+
+    expected = (halves.astype(np.float32) * np.float32(0.75)).tolist()
+    backwards = np.arange(len(halves))[::-1]
+
+    assert expected == products_of_halves(column, None, query).tolist()
+    assert expected[::-1] == products_of_halves(column, backwards, query).tolist()
+    assert [] == products_of_halves(column, backwards[:0], query).tolist()
