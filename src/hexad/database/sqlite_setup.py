@@ -108,22 +108,24 @@ def require_own_files(folder: Path) -> None:
 
 
 def _require_own_below(folder: Path, *, may_have_links: bool) -> None:
-    for name in _folders_in(folder, ("*",), may_have_links=may_have_links):
+    for name in _folders_in(folder, (), may_have_links=may_have_links):
         _require_own_below(folder / name, may_have_links=may_have_links)
 
 
 def _folders_in(folder: Path, names: Collection[str], *, may_have_links: bool = False) -> list[str]:
-    """Return the folders in a folder under one of `names`; raises where something is neither that nor a file."""
+    """Return the folders in a folder under one of `names`, or all; raises where something is no folder and no file."""
     try:
         with os.scandir(folder) as found:
-            entries = [entry for entry in found if any(fnmatchcase(entry.name, name) for name in names)]
+            entries = [entry for entry in found if not entry.is_file(follow_symlinks=False)]
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
         raise files.failure("read", folder, error) from error
+    if names:
+        entries = [entry for entry in entries if any(fnmatchcase(entry.name, name) for name in names)]
     folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
-    others = [entry.name for entry in entries if not entry.is_file(follow_symlinks=False)]
-    for path in (folder / name for name in sorted(set(others).difference(folders))):
+    others = {entry.name for entry in entries}.difference(folders)
+    for path in (folder / name for name in sorted(others)):
         kind = _kind_of(path)
         if kind is None or (may_have_links and kind == _LINK and _leads_to_no_other(path)):
             continue
@@ -172,7 +174,11 @@ def refuse_lost_store(database: Path, *, is_lost: Callable[[], bool] | None = No
     the database has its tables, so that a store which another program makes meanwhile is not taken for a lost one.
     """
     if is_lost is None:
-        require_not_emptied(database)
+        try:
+            require_not_emptied(database)
+        except IntegrityError:
+            require_own_files(database.parent)  # a link or a pipe in its place is named as that
+            raise
     is_lost = is_lost or (lambda: not _size(database))
     if not is_lost():
         return
@@ -180,6 +186,7 @@ def refuse_lost_store(database: Path, *, is_lost: Callable[[], bool] | None = No
     signs = (path for pattern in _SIGNS_OF_A_STORE for path in sorted(folder.glob(pattern)) if _size(path))
     sign = next(signs, None)
     if sign is not None and is_lost():
+        require_own_files(folder)
         raise _lost(database, f"{sign.relative_to(folder)} of its store is there")
 
 

@@ -34,7 +34,7 @@ from hexad.database.encryption.record import (
 )
 from hexad.database.files import atomic_write, ensure_dir
 from hexad.database.sqlite_errors import failures_translated
-from hexad.database.sqlite_setup import refuse_lost_store, require_own_files
+from hexad.database.sqlite_setup import refuse_lost_store
 from hexad.engine import Hexad
 from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.layers.project.upkeep import is_project, was_looked_at
@@ -79,7 +79,6 @@ def init(
     directory = not_a_file(folder.resolve() / STORE_DIRECTORY)
     config = directory / CONFIG_FILE
     encrypt = encrypt or provider is not None or key is not None
-    require_own_files(directory)
     refuse_lost_store(directory / DATABASE)
     if (directory / DATABASE).exists():
         if encrypt:

@@ -39,7 +39,7 @@ from hexad.database.files import atomic_write, ensure_dir
 from hexad.database.leases import OpenLock, ReadShare
 from hexad.database.meta import KEY_FILE, PROJECT_NAME, STORE_ID, Meta
 from hexad.database.sqlite_errors import failures_translated
-from hexad.database.sqlite_setup import refuse_lost_store, require_own_files
+from hexad.database.sqlite_setup import refuse_lost_store
 from hexad.database.store_context import StoreContext
 from hexad.engine import Hexad
 from hexad.errors import HexadError, InvalidInput, NotFound
@@ -382,7 +382,6 @@ def _close(services: Services) -> None:
 
 def _require_folder(directory: Path, *, readonly: bool) -> None:
     """Raise what there is against a store's folder, and make it where it may be made."""
-    require_own_files(directory)
     # Its database may be among what an interrupted change of the encryption has yet to move there.
     if not (directory / CONVERSION).exists():
         refuse_lost_store(directory / DATABASE)

@@ -25,7 +25,7 @@ from hexad.database.encryption.secrets_file import KeyStore
 from hexad.database.leases import OpenLock
 from hexad.database.meta import KEY_FILE, Meta
 from hexad.database.migrations import SCHEMA_VERSION, hold_to, newest
-from hexad.database.sqlite_setup import refuse_lost_store, require_own_files
+from hexad.database.sqlite_setup import refuse_lost_store
 from hexad.errors import IntegrityError
 from hexad.ingest.sources.checkout import Workplace, checkout
 from hexad.layers.session import changes
@@ -167,7 +167,6 @@ def open_session(
     Raises what `hexad.open` raises, `IntegrityError` for a store whose schema is not this version's.
     """
     settings = load_settings(directory)
-    require_own_files(directory)
     refuse_lost_store(directory / DATABASE)
     lock = OpenLock(directory, clock=clock, purpose="hook", wait_s=_LOCK_WAIT_S)
     try:
