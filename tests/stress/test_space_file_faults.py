@@ -279,10 +279,21 @@ def damaged(tmp_path: Path, rounds: int) -> None:
                 back = json.loads(hx.spaces.write_file(report.space).read_text(encoding="utf-8"))
                 theirs = {entry["id"]: entry for entry in back["objects"] if "id" in entry}
                 for entry in said["objects"]:
-                    assert "id" not in entry or entry == theirs[entry["id"]]
+                    assert "id" not in entry or came_back(entry, theirs[entry["id"]])
         assert refused > rounds / 3
         assert read > rounds / 20
         assert [] == hx.check()
+
+
+def came_back(entry: dict[str, object], theirs: dict[str, object]) -> bool:
+    """Whether a memory is given back as the file has it.
+
+    Once anything of the file changed, one that leaves open what a store fills in is written from the store: with its
+    own chunks and metadata, and all else that the file says.
+    """
+    if entry == theirs or "summary_long" in entry:
+        return entry == theirs
+    return all(theirs.get(key) == value for key, value in entry.items() if key not in ("chunks", "metadata"))
 
 
 def damage(good: bytes, chance: random.Random) -> bytes:
