@@ -103,7 +103,7 @@ def test_a_record_that_is_nested_too_deeply_leaves_the_others_what_they_are(tmp_
 def test_a_link_that_leads_nowhere_is_named_with_where_it_leads(tmp_path):
     (tmp_path / "notes.md").symlink_to("nowhere.md")
 
-    with pytest.raises(NotFound, match=r"notes\.md' is a link to 'nowhere\.md', where nothing is; mend"):
+    with pytest.raises(NotFound, match=r"is a link to 'nowhere\.md', where nothing is; mend"):
         detect(tmp_path / "notes.md")
 
 
