@@ -299,7 +299,7 @@ class _IngestRun:
 
     def _keyed(self, item: Item) -> str:
         mark = item.content_hash or content_hash(item.text)
-        return hmac.new(self._salt(), (mark + self._policy).encode(), "sha256").hexdigest()[:32]
+        return hmac.digest(self._salt(), (mark + self._policy).encode(), "sha256").hex()[:32]
 
     def _stamped(self, fingerprint: str) -> str:
         """Return a fingerprint with the mark of the policy under which the item was read."""

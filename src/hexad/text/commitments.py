@@ -319,10 +319,13 @@ class WordedPattern(NamedTuple):
 
 def is_doubtful(sentence: str) -> bool:
     """Whether a sentence asks, doubts, supposes, quotes, or tells what somebody else said: it binds nobody."""
-    plain = sentence.replace("’", "'").rstrip()
+    plain = sentence.replace("’", "'")
+    return _binds_nobody(plain.rstrip(), words_in(plain))
+
+
+def _binds_nobody(plain: str, words: Collection[str] | None) -> bool:
     if plain.endswith(("?", "？")) or _QUOTED.match(plain) is not None:
         return True
-    words = words_in(plain)
     if any(rule.search(plain, words) is not None for rule in (_DOUBTS, _SAID_BY_OTHERS)):
         return True
     denied = _DENIED.search(plain, words)
@@ -331,10 +334,13 @@ def is_doubtful(sentence: str) -> bool:
 
 def commitment_of(sentence: str) -> Commitment | None:
     """Return what one sentence commits to; None where it binds nobody."""
-    if is_doubtful(sentence):
-        return None
-    plain = _plain(sentence)
+    plain = sentence.replace("’", "'")
     words = words_in(plain)
+    if _binds_nobody(plain.rstrip(), words):
+        return None
+    whole, plain = plain, _QUOTATION.sub(" ", plain)
+    if plain != whole:
+        words = words_in(plain)
     if _PASSES.search(plain, words) is not None:
         return None
     what = next((what for what, rule in _RULES if rule.search(plain, words)), None)

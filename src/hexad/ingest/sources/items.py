@@ -17,6 +17,9 @@ from hexad.memory.source import Item, KnownItem, Skip, Unchanged
 
 _NAME_LIMIT: Final = 512
 
+_ENCODER: Final = json.JSONEncoder(sort_keys=True)
+"""Made once: `json.dumps` makes another one for each item."""
+
 Lookup = Callable[[str], KnownItem | None]
 
 
@@ -74,7 +77,7 @@ def _item_hash(item: Item) -> str:
     ]
     if item.claim is not None:
         values.append(repr(item.claim))
-    return content_hash(json.dumps([*values, dict(item.metadata)], sort_keys=True))
+    return content_hash(_ENCODER.encode([*values, dict(item.metadata)]))
 
 
 def text_field(record: Mapping[str, object], *names: str) -> str | None:

@@ -83,6 +83,8 @@ ADVERBS: Final = _words(
 )
 SAID_OF_TIME: Final = ADVERBS | {"the", "a", "an", ",", "new", "old"}
 """Words that tell when something holds, or nothing: two clauses may be one but for these."""
+STOPPED: Final = _words("stopped quit")
+NO_MORE: Final = _words("anymore more longer")
 NOW: Final = _words("now nowadays currently today anymore instead henceforth presently")
 RETURNS: Final = _words("back again")
 """What is "back on" something, or there "again", was elsewhere in between."""

@@ -258,10 +258,9 @@ def _is_ended(lows: Sequence[str]) -> bool:
             return not (
                 at + 2 < len(lows) and lows[at + 2].endswith("ing") and not set(lows[:at]) & english.BE
             )
-    negative = bool(set(lows) & english.NEGATIONS)
-    return (negative and bool(set(lows) & {"anymore", "more", "longer"})) or bool(
-        set(lows) & {"stopped", "quit"}
-    )
+    if not english.STOPPED.isdisjoint(lows):
+        return True
+    return not (english.NO_MORE.isdisjoint(lows) or english.NEGATIONS.isdisjoint(lows))
 
 
 def _read(
@@ -279,7 +278,7 @@ def _read(
     flew = low in english.IRREGULAR or (low.endswith("ed") and low not in english.LEAVES)
     if not change_verb and flew and "from" in there:
         former = []  # who flew from Oslo to Rome lives somewhere
-    negative = bool(set(lows) & english.NEGATIONS)
+    negative = not english.NEGATIONS.isdisjoint(lows)
     value, qualifiers, places, preposition, adjective = _value(
         tail, change=change_verb, copula=low in english.BE
     )

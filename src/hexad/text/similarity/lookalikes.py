@@ -51,4 +51,6 @@ def look_of_fact(subject: str | None, attribute: str | None) -> str | None:
     >>> look_of_fact("Billing ", "Limit"), look_of_fact(None, "limit"), look_of_fact(None, None)
     ('billing.limit', 'limit', None)
     """
+    if not (subject or attribute):
+        return None  # as with most memories
     return ".".join(look_of(part) for part in (subject, attribute) if part) or None
