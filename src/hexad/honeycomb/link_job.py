@@ -17,7 +17,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from math import nextafter
 from typing import TYPE_CHECKING, Final
 
@@ -26,7 +25,7 @@ from hexad.database.codec import to_micros
 from hexad.database.leases import Lease
 from hexad.database.task_queue import LINK
 from hexad.honeycomb.nearest import NearestMemories, nearest_earlier, reached_by
-from hexad.honeycomb.scoring import combined_relevance, temporal_decay
+from hexad.honeycomb.scoring import combined_relevance, decay_after
 from hexad.honeycomb.tables.edges import EdgeRow, NewEdge
 from hexad.honeycomb.tables.link_evidence import (
     SHARING_MOST,
@@ -40,7 +39,7 @@ from hexad.honeycomb.values import BY_WORD, NEXT, PREVIOUS, RELATION_BACK, SIMIL
 from hexad.memory.store import Stores
 from hexad.search.indexer import EMBED
 from hexad.search.vectors.index import VectorIndex
-from hexad.search.vectors.quantization import cosine_of
+from hexad.search.vectors.quantization import MeasuredVector
 from hexad.search.vectors.table import Vectors
 from hexad.spaces.bundles.orderings.entity_map import entity_tokens
 from hexad.text.search_terms import STOP_WORDS
@@ -65,6 +64,7 @@ PATIENCE_S: Final = 30.0
 """How long a caller waits for another program that derives links and does not get on."""
 _POLL_S: Final = 0.02
 _LINK_PREFIX: Final = "link:"
+_MICROS_PER_S: Final = 1_000_000
 
 
 @dataclass(slots=True)
@@ -93,6 +93,14 @@ class _Batch:
     edges: dict[int, list[NewEdge]] = field(default_factory=dict)  # by the later of the two
     linked: dict[int, LinkState] = field(default_factory=dict)
     later: dict[int, set[int]] = field(default_factory=dict)  # by memory: who is to be looked at again
+    lengths: dict[int, MeasuredVector] = field(default_factory=dict)
+
+    def measured(self, no: int) -> MeasuredVector:
+        """Return the vector of a memory with its length."""
+        vector = self.lengths.get(no)
+        if vector is None:
+            vector = self.lengths[no] = MeasuredVector.of(self.rows[no])
+        return vector
 
     def may_connect(self, no: int, other: int) -> bool:
         """Whether another memory comes before one of the batch, and is active in the same space."""
@@ -316,9 +324,8 @@ class LinkJob:
     ) -> Iterator[NewEdge]:
         """Give the edges of two memories, one in each direction."""
         happened_at, created_at = times
-        cosine = cosine_of(batch.rows[fact.no], batch.rows[other])
-        gap = timedelta(microseconds=abs(fact.happened_at - happened_at))
-        score = self._score(cosine, gap, bond)
+        cosine = batch.measured(fact.no).cosine(batch.measured(other))
+        score = self._score(cosine, abs(fact.happened_at - happened_at) / _MICROS_PER_S, bond)
         at = max([fact.created_at, created_at, *(relation.created_at for relation in bond.relations)])
         for ends, way in (((fact.no, other), 1), ((other, fact.no), -1)):
             yield NewEdge(
@@ -330,13 +337,13 @@ class LinkJob:
                 at=at,
             )
 
-    def _score(self, cosine: float, gap: timedelta, bond: _Bond) -> float:
+    def _score(self, cosine: float, gap_s: float, bond: _Bond) -> float:
         """Return how strong a connection is: likeness and nearness in time, and what else speaks for it.
 
         The decay is of the time between the two, not until now: the score must not depend on when it is made.
         """
         rules = self._rules()
-        decay = temporal_decay(0.0, gap.total_seconds(), half_life=rules.half_life)
+        decay = decay_after(gap_s, half_life_s=rules.half_life.total_seconds())
         score = combined_relevance(
             cosine, decay, cosine_weight=rules.cosine_weight, decay_weight=rules.decay_weight
         )

@@ -79,10 +79,16 @@ def temporal_decay(
         raise InvalidInput(
             f"half_life = {quoted(half_life)} cannot be used; give a positive time.", argument="half_life"
         )
-    turns = _age_s(created_time, current_time) / life_s
-    if turns <= 0:
-        return 1.0
-    return _clamped(0.5**turns if mode == "half-life" else math.exp(-turns))
+    age_s = _age_s(created_time, current_time)
+    if mode == "tau" and age_s > 0:
+        return _clamped(math.exp(-(age_s / life_s)))
+    return decay_after(age_s, half_life_s=life_s)
+
+
+def decay_after(age_s: float, *, half_life_s: float) -> float:
+    """Return `temporal_decay` of an age and a half-life that are known to be good: nothing is checked."""
+    turns = age_s / half_life_s
+    return 1.0 if turns <= 0 else _clamped(0.5**turns)
 
 
 def calculate_relevance(

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from hexad.database.change_counters import bump
@@ -50,8 +49,7 @@ class EdgeRow(NamedTuple):
         return bool(self.is_auto) and self.relation.removesuffix(RELATION_BACK) not in LIKENESS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewEdge:
+class NewEdge(NamedTuple):
     """An edge to insert; `relation` None keeps that of the same edge, else takes `default_relation`."""
 
     from_id: int
@@ -259,17 +257,16 @@ class _Ring:
 
     def add(self, new: NewEdge, *, at: int) -> EdgeRow:
         """Put an edge where `_insert` would, and return it."""
-        edge = _new_row(new, seat=len(self._ranks), at=at)
-        rank = _rank(edge)
-        if len(self._ranks) < SEATS:
+        rank, seat = (new.score, -new.to_id), len(self._ranks)
+        if seat < SEATS:
             self._ranks.append(rank)
-            self.taken[edge.seat] = edge
+            edge = self.taken[seat] = _new_row(new, seat=seat, at=at)
             return edge
         ring, place = _overflow_place(self.overflow)
         self.overflow += 1
         weakest = min(self._ranks)
         if rank <= weakest:
-            edge = edge._replace(ring=ring, seat=place)
+            edge = _new_row(new, ring=ring, seat=place, at=at)
             self.put.append(edge)
             return edge
         seat = self._ranks.index(weakest)
@@ -279,7 +276,7 @@ class _Ring:
         else:
             self.put.append(displaced._replace(ring=ring, seat=place))
         self._ranks[seat] = rank
-        edge = self.taken[seat] = edge._replace(seat=seat)
+        edge = self.taken[seat] = _new_row(new, seat=seat, at=at)
         return edge
 
 
@@ -324,10 +321,10 @@ def _write_rings(con: Connection, rings: Mapping[int, _Ring], *, rev: int) -> No
     con.executemany(_SET_COUNTS, [(of.main, of.overflow, rev, node) for node, of in rings.items()])
 
 
-def _new_row(new: NewEdge, *, seat: int, at: int) -> EdgeRow:
+def _new_row(new: NewEdge, *, seat: int, at: int, ring: int = 0) -> EdgeRow:
     return EdgeRow(
         from_id=new.from_id,
-        ring=0,
+        ring=ring,
         seat=seat,
         to_id=new.to_id,
         score=new.score,

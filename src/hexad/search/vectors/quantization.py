@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -82,11 +82,27 @@ def cosine_of(vector: NDArray[np.floating], other: NDArray[np.floating]) -> floa
 
     They are finite, and squares of float32 fit into float64. The two functions agree to the last digits.
     """
-    import numpy as np
+    return MeasuredVector.of(vector).cosine(MeasuredVector.of(other))
 
-    first, second = vector.astype(np.float64), other.astype(np.float64)
-    lengths = math.sqrt(first @ first) * math.sqrt(second @ second)
-    return min(max(float(first @ second) / lengths, 0.0), 1.0) if lengths else 0.0
+
+class MeasuredVector(NamedTuple):
+    """A vector in float64 and its length, for cosines with many others."""
+
+    exact: NDArray[np.float64]
+    length: float
+
+    @classmethod
+    def of(cls, vector: NDArray[np.floating]) -> MeasuredVector:
+        """Return a vector with its length."""
+        import numpy as np
+
+        exact = vector.astype(np.float64)
+        return cls(exact, math.sqrt(exact @ exact))
+
+    def cosine(self, other: MeasuredVector) -> float:
+        """Return `cosine_of` both."""
+        lengths = self.length * other.length
+        return min(max(float(self.exact @ other.exact) / lengths, 0.0), 1.0) if lengths else 0.0
 
 
 def cosines_of(vector: NDArray[np.floating], rows: NDArray[np.floating]) -> list[float]:
