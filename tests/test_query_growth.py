@@ -17,6 +17,7 @@ import pytest
 
 from hexad import Hexad
 from hexad.memory.draft import Draft
+from hexad.memory.tables.decisions import Decisions
 from opener import Opener
 
 NEAR: Final = "The service number {} restarts every night at three and writes its report into the common folder of the team."
@@ -184,3 +185,33 @@ def test_a_batch_of_items_is_one_part_of_the_full_text(opened: Opener, tmp_path:
 
     assert 60 == sum(sql.startswith("INSERT INTO chunk_fts(") for sql in written)
     assert 10 > sum(sql.startswith("REPLACE INTO 'main'.'chunk_fts_data'") for sql in written)
+
+
+@pytest.mark.parametrize("planned_anew", [True, False])
+def test_the_decisions_of_a_few_memories_are_found_without_a_look_at_all_of_them(
+    opened: Opener, tmp_path: Path, planned_anew: bool
+) -> None:
+    taken = []
+    for count in (SMALL, LARGE):
+        folder = tmp_path / str(count)
+        folder.mkdir()
+        with opened(folder, embedder=None) as hx:
+            drafts = [
+                Draft(text=f"Use tool {number}.", kind="decision", id=f"m{number}") for number in range(count)
+            ]
+            hx._services.ingest().writer.write(drafts)
+        with opened(as_new(folder) if planned_anew else folder, embedder=None) as hx:
+            decisions, hidden = (
+                Decisions(hx._services.stores.db),
+                Decisions(hx._services.stores.db, roles=("dev",)),
+            )
+            assert ["m3", "m7"] == list(decisions.of_memories(["m7", "m3", "other"]))
+            assert "Use tool 5." == decisions.get("m5").title
+            for each in (decisions, hidden):
+                taken += [
+                    steps(hx, lambda _, each=each: each.of_memories(["m7", "m3", "other"])),  # type: ignore[misc]
+                    steps(hx, lambda _, each=each: each.get("m5")),  # type: ignore[misc]
+                ]
+
+    small, large = taken[:4], taken[4:]
+    assert all(more <= 2 * fewer for fewer, more in zip(small, large, strict=True)), (small, large)

@@ -21,6 +21,8 @@ _FROM: Final = (
     "FROM decision_records d LEFT JOIN memories m ON m.no = d.memory_no"
     " LEFT JOIN spaces s ON s.no = m.space_no"
 )
+# From the memories to their decisions, and in no order that all decisions have: else all of these are looked through.
+_OF_MEMORIES: Final = "d.memory_no IN (SELECT x.no FROM memories x WHERE {})"
 
 
 class Decisions:
@@ -41,7 +43,7 @@ class Decisions:
     def get(self, name: str) -> Decision:
         """Return the decision of an id, or the last one that a memory of that id says; raises `NotFound`."""
         decisions = self._where("d.id = :name", name=name) or self._where(
-            "m.id = :name ORDER BY d.no DESC LIMIT 1", name=name
+            f"{_OF_MEMORIES.format('x.id = :name')} ORDER BY +d.no DESC LIMIT 1", name=name
         )
         if not decisions:
             raise NotFound(
@@ -52,7 +54,8 @@ class Decisions:
     def of_memories(self, ids: Collection[str]) -> dict[str, Decision]:
         """Return the last decision that each of these memories says, by the memory's id."""
         decisions = self._where(
-            "m.id IN (SELECT value FROM json_each(:ids)) ORDER BY d.no", ids=json.dumps(sorted(ids))
+            f"{_OF_MEMORIES.format('x.id IN (SELECT value FROM json_each(:ids))')} ORDER BY +d.no",
+            ids=json.dumps(sorted(ids)),
         )
         return {cast("str", decision.memory_id): decision for decision in decisions}
 
