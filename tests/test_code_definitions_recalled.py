@@ -119,3 +119,25 @@ def test_a_context_shows_each_definition_whole_and_a_short_class_once(hx: Hexad,
     assert 1 == sum("def quench_lantern" in text and "return value" in text for text in lanterns)
     assert 1 == sum("class Lamp" in text for text in beacons)
     assert 1 == sum("class Lamp" in item.text for item in items[-1])
+
+
+def test_a_class_is_found_by_its_name_before_what_takes_an_argument_of_that_name(hx: Hexad, project):
+    waits = "\n\n".join(
+        f'def wait_{number}(path, timeout):\n    """Wait for the timeout of a timeout."""\n    return timeout\n'
+        for number in range(12)
+    )
+    lock = 'class Lock:\n    @property\n    def timeout(self):\n        """The timeout."""\n        return self._timeout\n'
+    error = 'class Timeout(TimeoutError):\n    """The lock was not acquired in time."""\n'
+    write(project, {"waits.py": waits, "lock.py": lock, "errors.py": error})
+    hx.ingest(project)
+
+    assert "errors.py" == hx.recall("Timeout")[0].source_id
+    assert {"errors.py", "lock.py"} == {hit.source_id for hit in hx.recall("timeout", limit=2)}
+
+
+def test_a_setting_is_found_by_its_name_of_frequent_words(hx: Hexad, project):
+    ponds = {f"pond{number}.md": f"Pond {number} requires the python.\n" for number in range(210)}
+    write(project, {**ponds, "pyproject.toml": '[project]\nname = "pond"\nrequires-python = ">=3.11"\n'})
+    hx.ingest(project)
+
+    assert "pyproject.toml" == hx.recall("requires-python")[0].source_id

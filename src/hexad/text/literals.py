@@ -39,6 +39,7 @@ _CALL: Final = re.compile(r"\(.*?\)$", re.DOTALL)
 _NAME: Final = re.compile(r"[^\W\d]\w*(?:-\w+)*(?:\(\))?")
 _MIXED: Final = re.compile(r"[a-z\d][A-Z]|[A-Z]{2,}[a-z]|\w-\w")
 _ARGUMENTS: Final = re.compile(r"[(\[<].*", re.DOTALL)
+_SIGNATURE: Final = re.compile(r"\w\(")
 _HEADING_WORDS_MOST: Final = 3
 """A section's heading that names more than this beside it is about more than it."""
 # What begins a definition in one of the languages that are read, with what may stand before it.
@@ -207,8 +208,11 @@ class SoughtName:
     def _is_section(self, heading: str) -> bool:
         """Whether a section's heading names it, and little else."""
         for part in heading.rpartition(TRAIL)[2].split(" · "):
+            # Of a definition its names count as they are written, and not what it takes.
+            is_code = (signature := _SIGNATURE.search(part)) is not None
+            part = part[: signature.end() - 1] if signature is not None else part
             match = self._literal.search(part)
-            if match is None:
+            if match is None or (is_code and match.group() != self._name):
                 continue
             before, after = part[: match.start()], part[match.end() :]
             if not before.endswith("_") and not after.startswith("_"):

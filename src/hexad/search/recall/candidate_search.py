@@ -270,7 +270,13 @@ class CandidateSearch:
         rare = list(terms.names)
         # How often a word is used must not tell what is hidden.
         if filters.roles is None and len(terms.words) > 1:
-            asked = [min(frequencies.get(word, rows) for word in name.lower().split("-")) for name in rare]
+            asked = [
+                # Words that are frequent each may be rare in a row: `requires-python`.
+                self._fulltext.occurrences(name, None, most=LEXICAL_POOL + 1)
+                if "-" in name
+                else frequencies.get(name.lower(), rows)
+                for name in rare
+            ]
             rare = [name for name, count in zip(rare, asked, strict=True) if 0 < count <= LEXICAL_POOL]
         found: dict[int, DefinedAt] = {}
         for name in (*terms.tokens, *rare):
