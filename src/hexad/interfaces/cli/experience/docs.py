@@ -17,6 +17,8 @@ from hexad.interfaces.cli.output.render import (
     clip,
     count,
     hanging,
+    note_redacted,
+    own_lines,
     show,
     size,
     table,
@@ -158,7 +160,7 @@ def show_(document: str, *, version: str | None) -> None:
 def _content_lines(document: Document, version: str | None, content: str) -> Iterator[str]:
     facts = [document.doc_type.value, f"version {version or document.version}", document.id, *document.tags]
     note(clean(f"{document.path}  ({', '.join(facts)})"))
-    yield clean(content).removesuffix("\n")
+    yield from own_lines(content)
 
 
 # Writing ----------------------------------------------------------------------------------------------------
@@ -218,6 +220,7 @@ def add(*, file: Path | None, name: str | None, tags: tuple[str, ...], **options
     doc_type = options.pop("doc_type")
     with state().opened(create=True) as hx:
         document = hx.xdb.documents.add_document(name, content, doc_type, tags=tags, **options)
+    note_redacted(content, document.content)
     _show_done(document, "stored")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hexad.interfaces.cli.app.base import Command, note, require_utf8, several, state
-from hexad.interfaces.cli.output.render import clean, count, fitted, hanging, show, width
+from hexad.interfaces.cli.output.render import clean, count, fitted, hanging, own_lines, show, width
 
 if TYPE_CHECKING:
     from hexad import FusedContext, MemoryItem, Plan
@@ -149,7 +149,7 @@ def expand(id: str, max_tokens: int | None) -> None:
 
 
 def _expand_lines(item: MemoryItem) -> Iterator[str]:
-    yield clean(item.text)
+    yield from own_lines(item.text)
     facts = [
         item.kind,
         item.layer.value,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from hexad.interfaces.cli.app.base import Command, Function, note, parse_object, several, state
-from hexad.interfaces.cli.output.render import clean, clip, excerpt, show, width
+from hexad.interfaces.cli.output.render import clean, clip, excerpt, own_lines, quoted_lines, show, width
 
 if TYPE_CHECKING:
     from hexad import Bundle, KindList, ProjectContext
@@ -82,7 +82,7 @@ def use_context(project: str, topic: str, deadline_ms: int | None, **options: An
 
 def _use_context_lines(context: ProjectContext) -> Iterator[str]:
     if context.text:
-        yield clean(context.text)
+        yield from own_lines(context.text)
     elif not _nothing_fits(context.notes):
         note(clean(context.bundle.global_summary))
 
@@ -109,7 +109,8 @@ def _bundle_lines(bundle: Bundle) -> Iterator[str]:
     if bundle.sections or not _nothing_fits(bundle.notes):
         yield clean(bundle.global_summary)
         if bundle.digest is not None:
-            yield f"\n{clean(bundle.digest)}"
+            yield ""
+            yield from quoted_lines(bundle.digest)
         yield from _section_lines(bundle)
 
 

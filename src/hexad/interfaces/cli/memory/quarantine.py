@@ -57,7 +57,7 @@ def _show_lines(memory: Memory, sentences: Sequence[str]) -> Iterator[str]:
     yield from memory_lines(memory, room=width())
     note(f"It waits because of: {_why(memory)}.")
     for sentence in sentences:
-        note(f"What reads as an instruction: {clean(sentence)}")
+        note(f"What reads as an instruction: {clean(' '.join(sentence.split()))}")
 
 
 @quarantine.command(cls=Command)

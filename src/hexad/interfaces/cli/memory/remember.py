@@ -23,7 +23,7 @@ from hexad.interfaces.cli.app.base import (
     several,
     state,
 )
-from hexad.interfaces.cli.output.render import clean, fitted, show, taken_out
+from hexad.interfaces.cli.output.render import clean, fitted, quoted_lines, show, taken_out
 
 if TYPE_CHECKING:
     from hexad import Hexad, Memory, Receipt
@@ -315,7 +315,7 @@ def _inferred_lines(memory: Memory) -> Iterator[str]:
     if memory.tags:
         yield f"tags: {', '.join(memory.tags)}"
     for summary in dict.fromkeys((memory.summary_micro, memory.summary_short, memory.summary_long)):
-        yield clean(summary)
+        yield from quoted_lines(summary)
     _note_related(receipt)
     for remark in receipt.notes:
         note(clean(remark))

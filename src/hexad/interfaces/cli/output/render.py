@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import textwrap
 import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Final
@@ -14,7 +16,7 @@ import click
 
 from hexad.core.as_json import plain
 from hexad.core.prompt_fence import revealed
-from hexad.interfaces.cli.app.base import on_terminal, print_json, state
+from hexad.interfaces.cli.app.base import note, on_terminal, print_json, state
 
 if TYPE_CHECKING:
     from hexad import Explanation, Hit, Memory
@@ -23,6 +25,9 @@ EXCERPT_LINES: Final = 6
 PIPE_WIDTH: Final = 100
 _GAP: Final = "  "
 _PLACE: Final = "\0"  # in no text that is clean
+_PADDED_MOST: Final = 80
+"""So wide a column gets where nothing is clipped: a path of thousands of characters would push all others away."""
+_PLACEHOLDER: Final = re.compile(r"\[REDACTED:([a-z0-9_-]{1,64})\]")
 _NARROWEST: Final = 8
 _WIDE_ENOUGH: Final = 110
 _WIDEST: Final = 120
@@ -124,6 +129,15 @@ def size(number: int) -> str:
             return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
         amount /= 1024
     return f"{amount:.1f} GiB"
+
+
+def note_redacted(given: object, kept: object) -> None:
+    """Say what was taken out of texts before they were stored: by the placeholders that they have since."""
+    found = Counter(_PLACEHOLDER.findall(str(kept))) - Counter(_PLACEHOLDER.findall(str(given)))
+    if found and not state().json:
+        rules = ", ".join(f"{rule} ×{number}" for rule, number in sorted(found.items()))
+        what = count(found.total(), "secret or personal datum", "secrets and personal data")
+        note(f"{what} taken out: {rules}")
 
 
 def taken_out(redacted: int, flags: object) -> str:
@@ -304,7 +318,7 @@ def table(
     What does not fit is clipped in the widest columns first, in those that `whole` names only when no other has any
     room to give.
     """
-    widths = [max(columns(clean(row[at])) for row in [heads, *rows]) for at in range(len(heads))]
+    widths = [max(_width(row[at], room) for row in [heads, *rows]) for at in range(len(heads))]
     excess = 0 if room is None else sum(widths) + len(_GAP) * (len(widths) - 1) - room
     others = [head for head in heads if head not in whole]
     for named in (others, whole):
@@ -313,7 +327,10 @@ def table(
             widths[max(flexible, key=widths.__getitem__)] -= 1
             excess -= 1
     lines = [
-        _GAP.join(_pad(clip(cell, width), width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        _GAP.join(
+            _pad(clip(cell, width if room is not None else sys.maxsize), width)
+            for cell, width in zip(row, widths, strict=True)
+        ).rstrip()
         for row in [heads, *rows]
     ]
     lines[0] = click.style(lines[0], bold=True)
@@ -324,6 +341,12 @@ def fits(rows: Sequence[Sequence[str]], *, heads: Sequence[str], room: int | Non
     """Whether a table shows all of its cells in `room` columns; None has room for all."""
     widths = (max(columns(clean(row[at])) for row in [heads, *rows]) for at in range(len(heads)))
     return room is None or sum(widths) + len(_GAP) * (len(heads) - 1) <= room
+
+
+def _width(cell: str, room: int | None) -> int:
+    """Return how wide a cell wants its column; where nothing is clipped, a long one goes over it instead."""
+    width = columns(clean(cell))
+    return width if room is not None or width <= _PADDED_MOST else 0
 
 
 def table_room() -> int | None:
@@ -374,4 +397,20 @@ def memory_lines(memory: Memory, *, room: int) -> Iterator[str]:
         yield f"{click.style(name.ljust(names), fg='cyan')}  {first}"
         yield from (" " * (names + 2) + line for line in rest)
     yield ""
-    yield clean(raw)
+    yield from quoted_lines(raw)
+
+
+def quoted_lines(text: str) -> Iterator[str]:
+    """Give the lines of a text that somebody wrote, each behind a bar, so that none reads as a line of the command."""
+    for line in clean(text).removesuffix("\n").split("\n"):
+        yield f"{click.style('│', dim=True)} {line}"
+
+
+def own_lines(text: str) -> Iterator[str]:
+    """Give the lines of a text that is all of an answer: as they are for a program, behind a bar on a terminal, where
+    what is said of it stands among them.
+    """  # fmt: skip
+    if on_terminal():
+        yield from quoted_lines(text)
+    else:
+        yield clean(text).removesuffix("\n")

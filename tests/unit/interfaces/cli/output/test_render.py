@@ -75,6 +75,12 @@ def test_a_table_in_a_pipe_is_not_clipped():
     assert "x" * 200 in table([("mem_1", "x" * 200)], heads=("id", "summary"), room=None)[1]
 
 
+def test_a_long_cell_in_a_pipe_widens_no_column():
+    lines = table([["a", "short"], ["x" * 9_000, "other"]], heads=["name", "text"], room=None)
+
+    assert ["name  text", "a     short", f"{'x' * 9_000}  other"] == [click.unstyle(line) for line in lines]
+
+
 def test_a_list_of_memories_fits_a_narrow_and_a_wide_terminal():
     with hexad.open(":memory:", embedder=None, background=False) as hx:
         hx.remember(
