@@ -118,3 +118,25 @@ def test_a_recall_says_what_a_value_replaced(run: Run) -> None:
 
     assert "Ann lives in Rome." in told
     assert "replaces, until 2025-01-01: Ann lives in Oslo." in told
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("decide", "Use Postgres", "--because", "The staging database password is hunter2-x9Qr"),
+        ("session", "start", "Rotate the password, which is hunter2-x9Qr"),
+        ("session", "note", "The password is hunter2-x9Qr"),
+        ("session", "turn", "user", "The password is hunter2-x9Qr"),
+    ],
+    ids=lambda words: " ".join(words[:2]),
+)
+def test_every_command_that_stores_a_text_says_what_was_taken_out(run: Run, words: tuple[str, ...]) -> None:
+    run("session", "start", "Something else")
+
+    done = run(*words)
+
+    assert 0 == done.code, done.err
+    assert "hunter2" not in done.out
+    assert "1 secret or personal datum taken out: password ×1" in done.err
+    again = run("session", "note", "Nothing to hide.")
+    assert "taken out" not in again.err

@@ -12,7 +12,16 @@ import click
 
 import hexad
 from hexad.interfaces.cli.app.base import Command, Group, note, read_stdin, state
-from hexad.interfaces.cli.output.render import clean, clip, count, fits, show, table, table_room
+from hexad.interfaces.cli.output.render import (
+    clean,
+    clip,
+    count,
+    fits,
+    note_redacted,
+    show,
+    table,
+    table_room,
+)
 
 if TYPE_CHECKING:
     from hexad import Hexad, Resumable, WorkingSet
@@ -161,6 +170,9 @@ def start(
             session_id=session_id,
             data_subjects=subjects,
         )
+    given = (task, ticket, steps)
+    if any(given):
+        note_redacted(given, (working_set.task, working_set.ticket, working_set.substeps))
     _show_whole(working_set)
 
 
@@ -336,8 +348,11 @@ def _at_work(session_id: str | None) -> Iterator[Hexad]:
 
 def _change(session_id: str | None, change: Callable[[Hexad], object], message: str) -> None:
     with _at_work(session_id) as hx:
+        before = hx.session.current
         change(hx)
         after = hx.session.snapshot()
+    if before is not None and before.id == after.id:
+        note_redacted(before, after)
     _answer(after, message)
 
 
