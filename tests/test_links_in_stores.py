@@ -53,6 +53,25 @@ def test_a_pipe_in_the_place_of_the_database_is_refused_and_not_waited_for(tmp_p
             hexad.open(tmp_path, embedder=None, background=False, readonly=readonly)
 
 
+@pytest.mark.parametrize("name", ["openers", "convert"])
+def test_a_store_that_is_a_link_to_a_folder_of_somebody_costs_that_nothing(tmp_path: Path, name: str) -> None:
+    files = {f"{name}/photo.jpg": VICTIM, f"{name}/123": VICTIM, "photo.jpg": VICTIM}
+    for path, content in files.items():
+        (tmp_path / "pictures" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "pictures" / path).write_bytes(content)
+    (tmp_path / "clone").mkdir()
+    (tmp_path / "clone" / ".hexad").symlink_to(tmp_path / "pictures")
+
+    if name == "convert":
+        with pytest.raises(InvalidInput, match="convert holds 123, which no change of the encryption left"):
+            hexad.open(tmp_path / "clone", embedder=None, background=False)
+    else:
+        with hexad.open(tmp_path / "clone", embedder=None, background=False) as hx:
+            assert hx.status().holders
+
+    assert files == {path: (tmp_path / "pictures" / path).read_bytes() for path in files}
+
+
 FOLDERS = [
     "audit",
     "cache",

@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import secrets
 import threading
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 from hexad.core.clock import Clock
 from hexad.database import files
@@ -88,6 +90,9 @@ def _decode(data: bytes) -> Holder | None:
         )
     except (ValueError, KeyError, TypeError):
         return None
+
+
+_IDENTITY: Final = re.compile(r"\d+-\d+-[0-9a-f]{8}")
 
 
 def _this_process(clock: Clock, purpose: str) -> Holder:
@@ -245,8 +250,8 @@ class OpenLock:
         try:
             if _locked_by_other(fd, fcntl.LOCK_SH):
                 return _decode(os.read(fd, _MAX_HOLDER_BYTES))
-            # A temporary name is locked a moment after it appears: leave it to its owner.
-            if not path.name.startswith("."):
+            # A temporary name is locked a moment after it appears: leave it to its owner. No other name is ours.
+            if _IDENTITY.fullmatch(path.name):
                 with contextlib.suppress(OSError):
                     path.unlink(missing_ok=True)
             return None

@@ -18,7 +18,7 @@ from hexad.core.arguments import read_regular
 from hexad.database import files
 from hexad.database.leases import OpenLock
 from hexad.database.secure_delete import move, overwrite, sync_tree, wipe_tree
-from hexad.errors import IntegrityError, StorageFailure
+from hexad.errors import IntegrityError, InvalidInput, StorageFailure
 
 FOLDER: Final = "convert"
 NEW: Final = "new"
@@ -99,11 +99,21 @@ def end_interrupted(directory: Path) -> str | None:
         return None
     journal = directory / FOLDER / JOURNAL
     if not journal.exists():
+        _require_ours(directory / FOLDER)
         give_up(directory)
         return None
     plan = _read(journal)
     _finish(directory, plan)
     return plan.what
+
+
+def _require_ours(folder: Path) -> None:
+    """Raise `InvalidInput` where there is more in a folder than what a change leaves: it would be overwritten."""
+    others = sorted(path.name for path in folder.iterdir() if path.name != NEW and JOURNAL not in path.name)
+    if others:
+        raise InvalidInput(
+            f"{folder} holds {others[0]}, which no change of the encryption left. Nothing was changed. Move it away."
+        )
 
 
 def _finish(directory: Path, plan: Switch) -> None:
