@@ -365,6 +365,14 @@ def test_a_module_of_rust_is_in_the_file_that_its_attribute_names(tmp_path):
 
 
 @NEEDS
+@pytest.mark.row("A043")
+def test_an_attribute_for_a_tool_of_rust_is_no_library(tmp_path):
+    text = "#[rustfmt::skip]\n#[tokio::main]\nasync fn main() {\n    std::mem::drop(1);\n}\n"
+    with indexed(tmp_path, {"Cargo.toml": RUST["Cargo.toml"], "src/main.rs": text}) as hx:
+        assert {"tokio", "std"} == imports(hx, "src/main.rs")
+
+
+@NEEDS
 @pytest.mark.row("A045")
 def test_a_module_of_rust_that_is_moved_by_an_attribute_is_followed(tmp_path):
     before = MOVED["src/lib.rs"].replace('#[path = "store_v2.rs"]\n', "")

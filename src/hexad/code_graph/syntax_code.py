@@ -85,6 +85,8 @@ _EVERYWHERE: Final = frozenset(
 )
 """Names that values of the languages and their libraries have: a call of one on an unknown value says nothing."""
 _OWN_MODULES: Final = frozenset({"crate", "super", "self"})
+_TOOLS: Final = frozenset({"rustfmt", "clippy", "diagnostic", "miri", "rust_analyzer"})
+"""What attributes of Rust are for that no crate defines: `#[rustfmt::skip]`."""
 _PATH_JOINTS: Final = re.compile(r"[./]")
 _PRIMITIVE: Final = re.compile(r"[iuf]\d+|[iu]size|str|char|bool")
 """Types of Rust that are called like modules."""
@@ -455,6 +457,7 @@ class _SyntaxReader:
         return (
             is_written_so
             and head[:1].islower()
+            and head not in _TOOLS
             and head not in self._known
             and not _PRIMITIVE.fullmatch(head)
         )
