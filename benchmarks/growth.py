@@ -49,6 +49,7 @@ _REASONS: Final = {
     "recall": "scores all vectors of the store",
     "recall, one kind": "asks the full text a dozen questions, of which each ranks all of its matches, and scores the vectors of the kind",
     "context": "asks what `recall` asks",
+    "status": "counts memories, tasks and vectors, each an index",
     "tag": _WORDS,
     "forget, archive": _WORDS,
 }
