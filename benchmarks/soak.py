@@ -9,6 +9,7 @@ holds in use and free, where it is glibc's: growth that none of them explains wo
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
 import ctypes
 import gc
@@ -16,12 +17,13 @@ import hashlib
 import json
 import math
 import random
+import re
 import statistics
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import astuple, dataclass, field, fields
 from itertools import pairwise
 from pathlib import Path
@@ -151,7 +153,7 @@ class Life:
         pick = self.chance.choice
         return f"which {pick(_THINGS)} does the {pick(_NAMES)} handle {pick(_ENDS)}?"
 
-    @contextmanager
+    @contextlib.contextmanager
     def counted(self, name: str, times: int = 1) -> Iterator[None]:
         """Book the CPU of `times` operations, which includes what happens in the background meanwhile."""
         before = time.process_time()
@@ -314,6 +316,17 @@ def allocated_mb() -> tuple[float, float]:
     return (told.uordblks + told.hblkhd) / 1e6, told.fordblks / 1e6
 
 
+def open_files(process: psutil.Process) -> Counter[str]:
+    """Return what each handle leads to, numbers as `#`; what has no file goes by its kind. Empty where nobody says."""
+    folder = Path(f"/proc/{process.pid}/fd")
+    found: Counter[str] = Counter()
+    with contextlib.suppress(OSError):
+        for handle in folder.iterdir():
+            with contextlib.suppress(OSError):  # that of the folder itself
+                found[re.sub(r"[0-9a-f]*[0-9][0-9a-f]*", "#", str(handle.readlink()))] += 1
+    return found
+
+
 def cpu_of(work: Callable[[], object]) -> float:
     """Return the CPU that something takes in all threads, in milliseconds."""
     before = time.process_time()
@@ -333,6 +346,7 @@ class Soak:
     def run(self, life: Life, *, minutes: float, progress: Callable[[str], None] = lambda _: None) -> None:
         """Live until the time is over, and take a sample after each round."""
         process, began, number = psutil.Process(), time.monotonic(), 0
+        most, were_open = 0, open_files(process)
         while (seconds := time.monotonic() - began) < minutes * 60 or number < KEPT_ROUNDS * 3:
             life.operations, life.cpu_ms = 0, {}
             cpu_ms = cpu_of(lambda at=number: life.live(at))  # type: ignore[misc]
@@ -358,6 +372,11 @@ class Soak:
                 )
             )
             number += 1
+            if self.samples[-1].handles > most:
+                most, now = self.samples[-1].handles, open_files(process)
+                more = ", ".join(f"{name} × {count}" for name, count in sorted((now - were_open).items()))
+                progress(f"{seconds / 60:6.1f} min, round {number}: {most} handles, new are {more or 'none'}")
+                were_open = now
             if number % 20 == 0:
                 last = self.samples[-1]
                 progress(
