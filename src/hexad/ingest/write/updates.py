@@ -17,7 +17,7 @@ from hexad.memory.store import Stores
 from hexad.memory.tables.updates import SURE, OlderText, UpdateLink
 from hexad.text.claims import english
 from hexad.text.claims.compare import WEAK, Update, UpdateReason, update_of
-from hexad.text.claims.endings import ending_of
+from hexad.text.claims.endings import ending_of, endings_of
 from hexad.text.claims.likelihood import Wording, pair_likelihood
 from hexad.text.claims.reader import CHARACTERS_LIMIT, Claim, claims
 from hexad.text.graphemes import beginning
@@ -73,7 +73,7 @@ class UpdateLinker:
         mine = self._claims(memory.raw)
         if not mine:
             return []
-        order = (to_micros(since), no)
+        order, over = (to_micros(since), no), endings_of(mine)
         replaced: list[SupersededMemory] = []
         for other in self._older(mine, no, space_no=space_no):
             if other.id in sources:
@@ -87,7 +87,7 @@ class UpdateLinker:
             if (memory.trust.rank < other.trust.rank) if later else (other.trust.rank < memory.trust.rank):
                 continue
             theirs = self._claims(other.text)
-            update = update_of(theirs, mine) if later else update_of(mine, theirs)
+            update = update_of(theirs, mine, over=over) if later else update_of(mine, theirs)
             if update is None:
                 continue
             texts = (other.text, memory.raw) if later else (memory.raw, other.text)

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from hexad.text.claims import english
-from hexad.text.claims.endings import ending_of, ends
+from hexad.text.claims.endings import Ending, endings_of, ends
 from hexad.text.claims.reader import Claim, claims
 from hexad.text.claims.words import Token, is_day
 
@@ -34,8 +34,12 @@ WEAK: Final = 0.4
 """How sure it is that of two values that may both hold the later one is meant."""
 
 
-def update_of(old: str | Sequence[Claim], new: str | Sequence[Claim]) -> Update | None:
+def update_of(
+    old: str | Sequence[Claim], new: str | Sequence[Claim], *, over: Sequence[Ending] | None = None
+) -> Update | None:
     """Return whether `new` takes the place of `old`; None for what is only similar.
+
+    `over` is what `new` says to be over, `endings_of` it, where it is compared with many.
 
     >>> update_of("Our database is MySQL.", "We moved from MySQL to Postgres.").reason.value
     'former'
@@ -47,7 +51,7 @@ def update_of(old: str | Sequence[Claim], new: str | Sequence[Claim]) -> Update 
     older = claims(old) if isinstance(old, str) else old
     newer = claims(new) if isinstance(new, str) else new
     best: Update | None = None
-    over = [ending for now in newer if now.closes and (ending := ending_of(now)) is not None]
+    over = endings_of(newer) if over is None else over
     for was in older:
         if was.ended:
             continue

@@ -87,6 +87,11 @@ def ending_of(claim: Claim) -> Ending | None:
     return _read(_KIND_OF[verb], head, done_to, of_others=not english.OTHERS.isdisjoint(lows))
 
 
+def endings_of(claimed: Sequence[Claim]) -> list[Ending]:
+    """Return what a text of these claims says to be over."""
+    return [ending for claim in claimed if (ending := ending_of(claim)) is not None]
+
+
 def _read(
     kind: EndingKind, head: Sequence[Token], done_to: Sequence[Token], *, of_others: bool
 ) -> Ending | None:
