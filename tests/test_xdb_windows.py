@@ -125,7 +125,7 @@ def test_windows_are_found_by_what_they_are(hx):
         hx.xdb.windows(session_id="friday")
     with pytest.raises(InvalidInput, match="'lukewarm'"):
         hx.xdb.windows(fidelity="lukewarm")
-    with pytest.raises(InvalidInput, match="pinned = 1"):
+    with pytest.raises(InvalidInput, match="pinned must be True, False or None, not 1"):
         hx.xdb.windows(pinned=1)
     with pytest.raises(NotFound, match="'window_7'"):
         hx.xdb.get_window("window_7")

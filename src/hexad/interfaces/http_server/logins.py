@@ -132,7 +132,8 @@ def visible(login: Login, verb: Verb, ask: Callable[[], Any]) -> Any:
         if isinstance(answer, MemoryItem) and answer.space in login.spaces:
             return answer
     raise NotFound(
-        "There is nothing with that id in the spaces of this token;", remedy="`{recall}` finds what is there."
+        "There is nothing with that id in the spaces of this token;",
+        remedy="`POST /v1/recall` finds what is there.",
     )
 
 
