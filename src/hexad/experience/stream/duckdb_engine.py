@@ -116,6 +116,10 @@ class DuckDbEngine:
             ) from error
         except OSError as error:
             raise files.failure("write", what, error) from error
+        except RuntimeError as error:
+            if str(error) == _CTRL_C:
+                raise KeyboardInterrupt from error
+            raise
         except UnicodeDecodeError as error:  # DuckDB hands over the bytes of a text as they stand in a file
             raise IntegrityError(
                 f"{what} cannot be read: a text in it is damaged. Run `hexad check`, and put a backup in its place."
@@ -149,6 +153,10 @@ class DuckDbEngine:
             ) from error
         except duckdb.Error as error:
             raise InvalidInput(f"The rows cannot be read as Arrow: {error}") from error
+        except RuntimeError as error:
+            if str(error) == _CTRL_C:
+                raise KeyboardInterrupt from error
+            raise
         finally:
             self._leave(cursor)
 
@@ -224,6 +232,10 @@ class DuckDbEngine:
         """Close it because the program ends: other threads get nothing from it any more."""
         self._ended = True
         self.close()
+
+
+_CTRL_C: Final = "Query interrupted"
+"""As what DuckDB hands on the interrupt of whoever waits."""
 
 
 def quoted(name: str) -> str:
