@@ -140,7 +140,7 @@ def test_a_window_that_is_no_number_of_tokens_is_refused(hx, window):
 
 
 def test_whether_a_session_compacts_is_true_or_false(hx):
-    with pytest.raises(InvalidInput, match="compaction = 'no'"):
+    with pytest.raises(InvalidInput, match="compaction must be True, False or None, not 'no'"):
         hx.xdb.start_session("monday", compaction="no")
 
 
