@@ -152,7 +152,7 @@ def test_what_is_no_file_of_the_owner_is_not_decrypted(hx: Hexad, opened: Opener
     with pytest.raises(NotFound):
         hx.decrypted(tmp_path / "nowhere")
     for wrong in (5, None, b"plain"):
-        with pytest.raises(InvalidInput, match="give the path"):
+        with pytest.raises(InvalidInput, match="give a path"):
             hx.decrypted(wrong)
     assert is_sealed((hx.path / "keys.json").read_bytes())
     with pytest.raises(AccessDenied, match="keys or records of the ledger"):

@@ -131,7 +131,7 @@ def test_a_log_of_a_killed_program_is_read_in_a_copy(killed: Shell, tmp_path: Pa
     ended = killed(f"memory show late; ls {room}", state, room)
 
     assert "Only in the log." in ended.stdout, ended.stderr
-    assert "Only in the log." == ended.stdout.splitlines()[-1].strip()  # the copy is gone
+    assert "│ Only in the log." == ended.stdout.splitlines()[-1].strip()  # the copy is gone
     assert "The store was opened for reading alone." in ended.stderr
 
 

@@ -219,7 +219,7 @@ def test_one_bad_row_refuses_the_whole_call_and_is_named(xdb, arrow, way):
         ({"event_type": ["input"], "content": ["x"], "concepts": [["a", "a"]], "scores": [[1, 2]]}, "there twice"),
         ({"event_type": ["input"], "content": ["x"], "concept_activations": ["ab"]}, "are no activations"),
         ({"event_type": ["input"], "content": [None]}, "Row 0: content must be a string, not None"),
-        (5, "'5' holds no rows"),
+        (5, "5 holds no rows"),
         (["input"], "Row 0: 'input' is no row"),
         ([{"event_type": "input", "content": "x"}, {"content": "y"}], "Row 1: A row needs"),
     ],

@@ -59,11 +59,20 @@ def discreet(message: str) -> str:
     53
     >>> discreet("Is 'sk" + "-live12345678' a space?")
     "Is 'sk-l…' a space?"
+    >>> discreet("There is no file '/" + "a/" * 100 + "notes.md'.").endswith("a/notes.md'.")
+    True
     """
     if len(message) > VALUE_CHARS_LIMIT:
-        message = _QUOTED.sub(lambda match: f"{match[1]}{match[2][:VALUE_CHARS_LIMIT]}…{match[1]}", message)
+        message = _QUOTED.sub(_beginning, message)
         message = _RUN.sub(_two_ends, message)
     return _PASSWORD.sub(r"\1:…@", _KEY.sub(_masked, message))
+
+
+def _beginning(match: re.Match[str]) -> str:
+    mark, value = match[1], match[2]
+    if value.startswith("/"):  # of a path the end says most
+        return f"{mark}{value[: VALUE_CHARS_LIMIT // 2]}…{value[-VALUE_CHARS_LIMIT // 2 :]}{mark}"
+    return f"{mark}{value[:VALUE_CHARS_LIMIT]}…{mark}"
 
 
 def _two_ends(match: re.Match[str]) -> str:

@@ -166,8 +166,8 @@ def absence(path: str | Path, what: str) -> str:
     try:
         target = os.readlink(path)
     except (OSError, ValueError):
-        return f"There is no {what} {quoted(str(path))}"
-    return f"{quoted(str(path))} is a link to {quoted(target)}, where nothing is"
+        return f"There is no {what} {str(path)!r}"
+    return f"{str(path)!r} is a link to {target!r}, where nothing is"
 
 
 def read_regular(path: Path, *, limit: int) -> bytes:
