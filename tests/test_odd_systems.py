@@ -136,3 +136,22 @@ def test_a_project_that_cannot_be_written_is_not_told_as_the_user_layers_damage(
     with hexad.open(second, embedder=None, background=False, user_dir=layer) as hx:
         (problem,) = hx.check()
     assert "user.db is gone" in problem  # it was noted when the project could be written again
+
+
+@pytest.mark.parametrize("readonly", [True, False])
+def test_settings_behind_a_link_that_leads_nowhere_are_not_taken_for_the_defaults(
+    tmp_path: Path, readonly: bool
+) -> None:
+    with opened(tmp_path):
+        pass
+    settings = tmp_path / "settings.toml"
+    settings.write_text('[privacy]\npii = "all"\n')
+    (tmp_path / ".hexad" / "hexad.toml").unlink(missing_ok=True)
+    (tmp_path / ".hexad" / "hexad.toml").symlink_to(settings)
+    with opened(tmp_path) as hx:
+        assert "bob@example.org" not in hx.remember("Reach Bob at bob@example.org soon.").raw
+
+    settings.rename(tmp_path / "elsewhere.toml")
+
+    with pytest.raises(InvalidInput, match=r"hexad\.toml is a link to a file that is not there"):
+        opened(tmp_path, readonly=readonly)

@@ -735,27 +735,22 @@ def _bounded(
 def _toml(path: Path) -> dict[str, Any]:
     try:
         data = read_regular(path, limit=FILE_BYTES_LIMIT)
-        if len(data) > FILE_BYTES_LIMIT:
-            raise InvalidInput(
-                f"{path} has more than {FILE_BYTES_LIMIT:,} bytes; settings have less. Mend or remove it."
-            )
-        text = data.decode("utf-8")
     except FileNotFoundError:
+        if path.is_symlink():  # whoever made it meant what it leads to: its settings are not the defaults
+            raise InvalidInput(f"{path} is a link to a file that is not there. Mend or remove it.") from None
         return {}
     except OSError as error:
         raise StorageFailure(
             f"Cannot read {path}: {error.strerror}. Check the owner and the mode of the file and its directory."
         ) from error
-    except UnicodeDecodeError as error:
-        raise _no_toml(path, error) from error
+    if len(data) > FILE_BYTES_LIMIT:
+        raise InvalidInput(
+            f"{path} has more than {FILE_BYTES_LIMIT:,} bytes; settings have less. Mend or remove it."
+        )
     try:
-        return read_toml(text)
+        return read_toml(data.decode("utf-8"))
     except ValueError as error:
-        raise _no_toml(path, error) from error
-
-
-def _no_toml(path: Path, error: Exception) -> InvalidInput:
-    return InvalidInput(f"{path} cannot be read as TOML: {error}. Mend or remove it.")
+        raise InvalidInput(f"{path} cannot be read as TOML: {error}. Mend or remove it.") from error
 
 
 def _from_file(path: Path) -> dict[str, Any]:
@@ -766,9 +761,8 @@ def _from_file(path: Path) -> dict[str, Any]:
         kind = _KEYS[name]
         if kind is float and is_whole(value):
             continue
-        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            raise InvalidInput(f"{path}: {name} = {value!r} should be {_KINDS[kind]}.")
-        if isinstance(value, list) and not all(isinstance(item, str) for item in value):
+        is_kind = isinstance(value, kind) and not (kind is int and isinstance(value, bool))
+        if not is_kind or (kind is list and not all(isinstance(item, str) for item in value)):
             raise InvalidInput(f"{path}: {name} = {value!r} should be {_KINDS[kind]}.")
     return {name: value for name, value in values.items() if not isinstance(value, str) or value.strip()}
 
