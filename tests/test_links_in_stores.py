@@ -10,7 +10,10 @@ import pytest
 
 import hexad
 from hexad.audit import AuditLogWriter
+from hexad.database.encryption.inventory import inventory_of
+from hexad.database.sqlite_setup import OWN_FOLDERS
 from hexad.errors import IntegrityError, InvalidInput
+from hexad.services import components
 from programs import command
 
 VICTIM = b"# settings of somebody\nexport EDITOR=vi\n"
@@ -232,3 +235,10 @@ def test_a_database_names_no_place_outside_of_its_store_for_a_segment(tmp_path: 
 def changed(hx: hexad.Hexad, sql: str, name: str) -> None:
     with hx._services.db.transaction() as con:
         con.execute(sql, (name,))
+
+
+def test_every_folder_of_a_store_is_looked_through() -> None:
+    """What a component adds must not be left out: the list stands below the components, for a quick start."""
+    folders = {name for name in inventory_of(components()).expected_names if "." not in name}
+
+    assert folders | {"convert"} == set(OWN_FOLDERS)

@@ -96,11 +96,11 @@ def require_own_files(folder: Path) -> None:
     waited for. Of what people put there themselves (documents, space files, exports) a single file may be a link to a
     file: it is replaced when it is written, and not followed.
     """
-    folders = _folders_in(folder, (*_OWN_FILES, *_OWN_FOLDERS))
+    folders = _folders_in(folder, (*_OWN_FILES, *OWN_FOLDERS))
     for name in folders:
         if name in _NO_FOLDERS:
             raise InvalidInput(f"{folder / name} is a folder, where a store has a file. Move it away.")
-    for name in _OWN_FOLDERS:
+    for name in OWN_FOLDERS:
         if name in folders:
             _require_own_below(folder / name, may_have_links=name in _MAY_HAVE_LINKS)
         elif (folder / name).is_file():
@@ -161,7 +161,7 @@ _NO_FOLDERS: Final = (
     "memory.db", "memory.db-wal", "memory.db-shm", "memory.db-commit", "memory.db-sync", "keys.json",
     "encryption.json", "open.lock",
 )  # fmt: skip
-_OWN_FOLDERS: Final = (
+OWN_FOLDERS: Final = (
     "audit", "cache", "convert", "documents", "exports", "openers", "server", "spaces", "stream",
 )  # fmt: skip
 _MAY_HAVE_LINKS: Final = ("documents", "exports", "spaces")

@@ -40,7 +40,6 @@ def nearest_memories(
     index: VectorIndex, row: NDArray[np.float32], *, count: int, allowed: NDArray[np.bool_]
 ) -> NearestMemories:
     """Return the `count` memories among the allowed that are nearest to a vector; of equals the lower numbers."""
-
     query = _unit(row)
     if query is None or not allowed.any():
         return _NONE

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from hexad.text.claims import english
 from hexad.text.claims.endings import Ending, endings_of, ends
 from hexad.text.claims.reader import Claim, claims
-from hexad.text.claims.words import Token, is_day
+from hexad.text.claims.words import PARTS_OF_DAY, POINTING, Token, is_day
 
 
 class UpdateReason(StrEnum):
@@ -148,17 +148,15 @@ _ENDS: Final = english.NEGATIONS | {"longer", "anymore", "stopped", "quit"}
 def _is_date(phrase: Sequence[Token]) -> bool:
     """Whether a phrase says when something came to be over, "in May"; what is habitual does not: "on Mondays"."""
     lows = [token.low for token in phrase]
-    which = not {"last", "this", "end", "beginning"}.isdisjoint(lows)
+    which = not (POINTING | {"end", "beginning"}).isdisjoint(lows)
     return any(
-        (is_day(token) and (which or token.low not in _HOURS) and not token.low.endswith("days"))
+        (is_day(token) and (which or token.low not in _HABITUAL) and not token.low.endswith("days"))
         or (token.number is not None and len(token.low) == 4)
         for token in phrase
     )
 
 
-_HOURS: Final = frozenset(
-    "day morning afternoon evening night weekend summer winter weekends nights mornings".split()
-)
+_HABITUAL: Final = PARTS_OF_DAY | {"mornings", "nights", "weekends", "summer", "winter"}
 _NARROWING: Final = frozenset("in on at with before after during within while without".split())
 _ENDS_PHRASE: Final = (english.PREPOSITIONS - {"of"}) | english.CONJUNCTIONS | {",", ":", "(", ")", "."}
 

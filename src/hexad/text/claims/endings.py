@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from hexad.text.claims import english
 from hexad.text.claims.reader import Claim
-from hexad.text.claims.words import Token, is_day
+from hexad.text.claims.words import MONTHS, PARTS_OF_DAY, POINTING, Token, is_day
 
 
 class EndingKind(StrEnum):
@@ -133,14 +133,11 @@ def _without_when(tokens: Sequence[Token]) -> list[Token]:
         ):
             end -= 1
     for at, (low, after) in enumerate(pairwise(lows)):
-        known = low in _WHICH or (low in {"in", "on"} and after not in _HOURS and not after.endswith("days"))
+        once = after not in PARTS_OF_DAY and not after.endswith("days")
+        known = low in POINTING or (low in {"in", "on"} and once)
         if at < end and known and is_day(tokens[at + 1]):
             end = at
     return list(tokens[:end])
-
-
-_WHICH: Final = frozenset({"last", "this"})
-_HOURS: Final = frozenset("day morning afternoon evening night weekend".split())
 
 
 # Whether an older clause tells of it --------------------------------------------------------------------------
@@ -205,16 +202,13 @@ def _ends_date(was: Claim, ending: Ending) -> bool:
     dated = (
         not was.past
         and ending.origins.isdisjoint(goals)
-        and any(token.low.rstrip(".") in _MONTHS for token in was.value)
+        and any(token.low.rstrip(".") in MONTHS for token in was.value)
     )
     if not dated or not (ending.passive or ending.who == {SPEAKER}):
         return False
     return _head_of_subject(was) in ending.what and _is_accounted(was, ending)
 
 
-_MONTHS: Final = frozenset(
-    "january february march april may june july august september october november december".split()
-)
 _HOLDS: Final = english.HAVE | frozenset(
     "own owns hold holds keep keeps rent rents booked reserved book scheduled ordered signed".split()
 )

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from hexad.text.claims import english
-from hexad.text.claims.words import CALENDAR, CLOSED, Token, is_day, stem, tokens_of
+from hexad.text.claims.words import CALENDAR, CLOSED, POINTING, Token, is_day, stem, tokens_of
 from hexad.text.search_terms import STOP_WORDS
 from hexad.text.summary.sentences import sentences
 
@@ -588,7 +588,6 @@ def _dates(before: str, words: Sequence[Token]) -> bool:
 # What is over ---------------------------------------------------------------------------------------------------
 
 _SPAN: Final = 5
-_WHICH: Final = frozenset({"last", "this"})
 _LEADS_TO_FORMER: Final = english.ENDING | {
     "from", "instead", "rather", "no", "away", "rid", "not", "n't", "was", "were", "formerly", "previously", "ex",
     "replaces", "replacing", "resigned", "used", "off", "up", "replaced",
@@ -613,7 +612,7 @@ def _without_former(clause: Sequence[Token]) -> tuple[list[Token], list[tuple[To
         whole = clause[begin - 1].low in {"longer", "not", "n't", "stopped", "stop", "to"}
         while end < len(clause) and len(words) < _SPAN:
             low = clause[end].low
-            if words and whole and low in _WHICH and end + 1 < len(clause) and is_day(clause[end + 1]):
+            if words and whole and low in POINTING and end + 1 < len(clause) and is_day(clause[end + 1]):
                 break  # since when it is over
             if clause[end].content:
                 words.append(clause[end])

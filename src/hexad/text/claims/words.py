@@ -125,12 +125,22 @@ def tokens_of(text: str, known: dict[str, Token] | None = None) -> list[Token]:
     return tokens
 
 
-CALENDAR: Final = frozenset(
-    """
-    monday tuesday wednesday thursday friday saturday sunday january february march april may. june july august
-    september october november december q1 q2 q3 q4 week month year day morning afternoon evening night today
-    yesterday spring summer autumn winter quarter weekend sprint last next
-    """.split()
+MONTHS: Final = frozenset(
+    "january february march april may june july august september october november december".split()
+)
+PARTS_OF_DAY: Final = frozenset("day morning afternoon evening night weekend".split())
+"""What is said of something that recurs as well: "in the morning"."""
+POINTING: Final = frozenset({"last", "this"})
+"""What makes one day of a word of the calendar: "last week"."""
+CALENDAR: Final = (
+    (MONTHS - {"may"})  # a verb, unless it is written as a month
+    | PARTS_OF_DAY
+    | frozenset(
+        """
+        monday tuesday wednesday thursday friday saturday sunday may. q1 q2 q3 q4 week month year today yesterday
+        spring summer autumn winter quarter sprint last next
+        """.split()
+    )
 )
 
 
