@@ -15,6 +15,7 @@ import pytest
 import hexad
 from hexad.database import files
 from hexad.errors import HexadError, InvalidInput, StorageFailure
+from programs import run
 
 
 def opened(folder: Path, *, readonly: bool = False) -> hexad.Hexad:
@@ -79,6 +80,58 @@ def test_a_limit_on_the_size_of_files_is_named_and_the_store_goes_on(
             hit.text for hit in hx.recall("gate", limit=200)
         }
         assert [] == hx.check()
+
+
+def test_a_limit_that_no_index_of_a_log_fits_in_is_named(project: Path, limit_of_files: int) -> None:
+    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    for name in ("memory.db-wal", "memory.db-shm"):
+        (project / ".hexad" / name).unlink(missing_ok=True)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8_192, hard))
+
+    with pytest.raises(StorageFailure, match=r"File too large .*`ulimit -f`"):
+        opened(project)
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    with opened(project) as hx:
+        assert ["The gate closes at nine."] == [memory.raw for memory in hx.memories()]
+
+
+FEW_HANDLES = """
+import os, pathlib, resource, sys
+import hexad
+
+def attempt(readonly):
+    with hexad.open(sys.argv[1], embedder=None, background=False, readonly=readonly) as hx:
+        if not readonly:
+            hx.remember("The gate opens at six.")
+        return [hit.text for hit in hx.recall("gate")]
+
+attempt(False), attempt(True)  # whatever is loaded late is loaded now
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+taken = {int(name) for name in os.listdir("/dev/fd") if os.path.exists(f"/dev/fd/{name}")}
+free = [number for number in range(1_000) if number not in taken]
+for readonly in (False, True):
+    for room in range(24):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (free[room], hard))
+        try:
+            found, told = attempt(readonly), ""
+        except hexad.HexadError as error:
+            found, told = None, str(error)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        print(len(found) if found is not None else 0, told.replace("\\n", " "))
+"""
+
+
+def test_too_few_handles_are_named_wherever_they_run_out(project: Path) -> None:
+    lines = run(FEW_HANDLES, project).stdout.splitlines()
+
+    counts = [int(line.partition(" ")[0]) for line in lines]
+    told = [line.partition(" ")[2] for line in lines]
+    assert 48 == len(lines)
+    assert 0 == counts[0] == counts[24] and 2 == counts[23] == counts[47]
+    assert [] == [
+        words for count, words in zip(counts, told, strict=True) if not count and "`ulimit -n`" not in words
+    ]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar, cast
 
 from hexad.config_template import TEMPLATE
 from hexad.core.arguments import is_number, is_whole, quoted, read_regular, read_toml, require_owner_of
-from hexad.errors import InvalidInput, StorageFailure, UntrustedSettings
+from hexad.errors import InvalidInput, StorageFailure, UntrustedSettings, failure
 
 LAYERS: Final = ("session", "project", "user", "vector", "graph", "governance")
 """What has a size, and may have a quota."""
@@ -546,9 +546,7 @@ def read_trust(path: Path) -> tuple[str, dict[str, str]]:
         if isinstance(store, str) and all(isinstance(value, str) for value in settings.values()):
             return store, dict(settings)
     except OSError as error:
-        raise StorageFailure(
-            f"Cannot read {path}: {error.strerror}. Check the owner and the mode of the file and its directory."
-        ) from error
+        raise failure("read", path, error) from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass  # said below, as of what is no such note
     raise StorageFailure(f"{path} is no note of trust. Remove it, then run `hexad config trust` again.")
@@ -740,9 +738,7 @@ def _toml(path: Path) -> dict[str, Any]:
             raise InvalidInput(f"{path} is a link to a file that is not there. Mend or remove it.") from None
         return {}
     except OSError as error:
-        raise StorageFailure(
-            f"Cannot read {path}: {error.strerror}. Check the owner and the mode of the file and its directory."
-        ) from error
+        raise failure("read", path, error) from error
     if len(data) > FILE_BYTES_LIMIT:
         raise InvalidInput(
             f"{path} has more than {FILE_BYTES_LIMIT:,} bytes; settings have less. Mend or remove it."

@@ -178,9 +178,10 @@ def read_regular(path: Path, *, limit: int) -> bytes:
     """
     # A pipe without a writer would hold whoever opens it.
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise InvalidInput(f"{path} is a folder, a pipe or a device; give a file.")
     with os.fdopen(fd, "rb") as file:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise InvalidInput(f"{path} is a folder, a pipe or a device; give a file.")
         return file.read(limit + 1) or b""  # of some files below /proc nothing comes, and not even that
 
 

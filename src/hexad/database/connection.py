@@ -350,7 +350,7 @@ class Database:
         return con
 
     def _configure(self, con: Connection) -> None:
-        with translated(self.path):
+        with translated(self.path, con.sqlite):
             configure(con, durability=self.durability, busy_timeout_s=self._lock_timeout_s)
 
     def _close_those_of_ended_threads(self) -> None:

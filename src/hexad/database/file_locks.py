@@ -13,6 +13,7 @@ from typing import Final
 from hexad.core.clock import Clock
 from hexad.database import files
 from hexad.database.wakeup import ProcessWakeup
+from hexad.errors import failure
 
 _RECHECK_S = 0.02
 _WAIT_US, _ASKED_US, _SEEN_US, _FIELDS = range(4)
@@ -182,7 +183,7 @@ class TimedFlock:
         except BlockingIOError:
             return False
         except OSError as error:
-            raise files.failure("lock", self.path, error) from error
+            raise failure("lock", self.path, error) from error
         return True
 
     def try_acquire(self) -> bool:

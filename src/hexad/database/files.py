@@ -19,7 +19,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
-from hexad.errors import IntegrityError, StorageFailure
+from hexad.errors import IntegrityError, StorageFailure, failure
 
 PRIVATE_FILE_MODE = 0o600
 PRIVATE_DIR_MODE = 0o700
@@ -29,27 +29,6 @@ _NAME_BYTES = 200
 
 Hook = Callable[[str, Path], None]
 _hook: Hook | None = None
-
-_REMEDIES = {
-    errno.ENOSPC: "The disk is full; free some space and try again.",
-    errno.EDQUOT: "The disk quota is used up; free some space and try again.",
-    errno.EROFS: "The file system is read-only; remount it writable or move the store.",
-    errno.EIO: "The disk reports an input/output error; check it before going on.",
-    errno.EACCES: "This user may not do that; check the owner and the mode of the file and its directory.",
-    errno.EPERM: "This user may not do that; check the owner and the mode of the file and its directory.",
-    errno.ENOENT: "A folder of it is not there, or was moved or removed meanwhile; make it, or choose another place.",
-    errno.ENOTDIR: "A part of the path is a file, not a directory; choose another place.",
-    errno.EISDIR: "A folder is in the place of a file; move it away.",
-    errno.EEXIST: "Something else is in its place; move it away.",
-    errno.EFBIG: "A limit on the size of files is reached (`ulimit -f`, or the file system's); raise it.",
-    errno.ENAMETOOLONG: "The file system takes no name or path as long as that; choose a shorter one.",
-    errno.ELOOP: "Links in the path lead back to each other, or one is in the place of a file; remove it.",
-    errno.EMLINK: "The file system takes no more names in that folder; move the store to another one.",
-    errno.ENOLCK: "The file system has no locks left, or none at all; move the store to a local disk.",
-    errno.ESTALE: "The network disk does not have it any more; mount it anew, or use a local disk.",
-    errno.ENFILE: "Too many files are open on this machine; close some programs.",
-    errno.EMFILE: "Too many files are open; raise the limit (`ulimit -n`) or close some stores.",
-}
 
 
 def set_hook(hook: Hook | None) -> Hook | None:
@@ -61,17 +40,6 @@ def set_hook(hook: Hook | None) -> Hook | None:
     global _hook
     previous, _hook = _hook, hook
     return previous
-
-
-def remedy_for(error: OSError) -> str:
-    """Return a sentence that says what to do about `error`."""
-    return _REMEDIES.get(error.errno or 0, "Check the disk and the permissions, then try again.")
-
-
-def failure(doing: str, path: Path, error: OSError) -> StorageFailure:
-    """Return the `StorageFailure` for `error`, which arose while `doing` something to `path`."""
-    reason = error.strerror or str(error)
-    return StorageFailure(f"Cannot {doing} {path}: {reason}. {remedy_for(error)}")
 
 
 @contextlib.contextmanager

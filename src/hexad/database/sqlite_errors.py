@@ -6,6 +6,7 @@ on its way out of a public call, so that whoever handles `HexadError` handles al
 
 from __future__ import annotations
 
+import errno
 import functools
 import inspect
 import os
@@ -18,7 +19,6 @@ from typing import Any, Final, TypeVar, cast
 
 import apsw
 
-from hexad.database import files
 from hexad.errors import (
     Conflict,
     HexadError,
@@ -26,6 +26,8 @@ from hexad.errors import (
     InvalidInput,
     StorageFailure,
     StoreLocked,
+    failure,
+    remedy_for,
 )
 
 # I/O errors by which SQLite says that the content, not the disk, is wrong.
@@ -43,6 +45,7 @@ _Call = TypeVar("_Call", bound=Callable[..., Any])
 _Kind = TypeVar("_Kind", bound=type)
 _DATABASE: Final = Path("memory.db")
 _SYSTEM: Final = (OSError, apsw.Error, RuntimeError)
+_TOO_MANY_OPEN: Final = (errno.EMFILE, errno.ENFILE)
 _LOOP: Final = "Symlink loop"
 """Begins what `Path.resolve` raises as a `RuntimeError` before Python 3.13."""
 _PACKAGE: Final = __name__.partition(".")[0]
@@ -87,9 +90,9 @@ def translated_error(
             return IntegrityError(f"The store {path} is damaged: {error}. {_RESTORE}")
         case apsw.IOError():
             # SQLite says I/O error for all but a full disk: a quota, a limit on the size of files, a lost server.
-            number = 0 if sqlite is None else sqlite.system_errno
+            number = _system_errno(sqlite)
             reason = os.strerror(number) if number else str(error)
-            remedy = files.remedy_for(OSError(number, reason))
+            remedy = remedy_for(OSError(number, reason))
             return StorageFailure(
                 f"Cannot read or write {path}: {reason} ({_extended_name(error)}). {remedy}"
             )
@@ -99,9 +102,7 @@ def translated_error(
                 "Check the permissions of the file, its directory and the file system."
             )
         case apsw.CantOpenError():
-            return StorageFailure(
-                f"Cannot open {path}: {error}. Check that its directory exists and that this user may use it."
-            )
+            return _not_opened(error, path, _system_errno(sqlite))
         case apsw.TooBigError():
             # Far above every limit of ours, so that what is met in practice is a damaged length.
             return IntegrityError(
@@ -117,6 +118,28 @@ def translated_error(
             return StorageFailure(f"SQLite could not use {path}: {type(error).__name__}: {error}.")
 
 
+def _system_errno(sqlite: apsw.Connection | None) -> int:
+    """Return what the system said last to SQLite, 0 for nothing.
+
+    A database that could not be opened has no connection to ask: whether this process may open anything is then tried.
+    """
+    if sqlite is not None:
+        return int(sqlite.system_errno)
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
+    except OSError as error:
+        return error.errno or 0
+    return 0
+
+
+def _not_opened(error: apsw.CantOpenError, path: Path, number: int) -> StorageFailure:
+    if number in _TOO_MANY_OPEN:
+        return failure("open", path, OSError(number, os.strerror(number)))
+    return StorageFailure(
+        f"Cannot open {path}: {error}. Check that its directory exists and that this user may use it."
+    )
+
+
 def _contradiction(error: apsw.ConstraintError, path: Path) -> HexadError:
     if extended_code(error) == apsw.SQLITE_CONSTRAINT_COMMITHOOK:
         return StorageFailure(f"{path} is readonly outside of a transaction; open one to write.")
@@ -129,12 +152,12 @@ def _extended_name(error: apsw.Error) -> str:
 
 
 @contextmanager
-def translated(path: Path) -> Iterator[None]:
-    """Run the block; an SQLite error leaves it as a `HexadError` about `path`."""
+def translated(path: Path, sqlite: apsw.Connection | None = None) -> Iterator[None]:
+    """Run the block; an SQLite error, of `sqlite` where that is open, leaves it as a `HexadError` about `path`."""
     try:
         yield
     except FOREIGN as error:
-        raise translated_error(error, path) from error
+        raise translated_error(error, path, sqlite) from error
 
 
 def failures_translated(call: _Call) -> _Call:
@@ -193,7 +216,7 @@ def _in_our_words(error: OSError | apsw.Error | RuntimeError) -> HexadError | No
             if is_loop
             else None
         )
-    return files.failure("use", Path(error.filename or "a file of the store"), error)
+    return failure("use", Path(error.filename or "a file of the store"), error)
 
 
 def _is_ours(trace: TracebackType | None) -> bool:

@@ -18,7 +18,7 @@ import apsw
 from hexad.database import files
 from hexad.database.commit_queue import Durability
 from hexad.database.statements import Connection
-from hexad.errors import IntegrityError, InvalidInput, StorageFailure
+from hexad.errors import IntegrityError, InvalidInput, StorageFailure, failure
 
 APPLICATION_ID = 0x48455844  # "HEXD"
 PAGE_BYTES = 4096
@@ -120,7 +120,7 @@ def _folders_in(folder: Path, names: Collection[str], *, may_have_links: bool = 
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
-        raise files.failure("read", folder, error) from error
+        raise failure("read", folder, error) from error
     if names:
         entries = [entry for entry in entries if any(fnmatchcase(entry.name, name) for name in names)]
     folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hexad.database import files
-from hexad.errors import StorageFailure
+from hexad.errors import StorageFailure, remedy_for
 
 
 @pytest.fixture
@@ -163,7 +163,7 @@ def test_a_write_that_fails_anywhere_leaves_the_old_content_and_no_other_file(
         assert {path.name} >= {entry.name for entry in tmp_path.iterdir()}
     assert len(messages) >= 3
     assert all(str(tmp_path) in message and os.strerror(code) in message for message in messages)
-    assert all(message.endswith(files.remedy_for(OSError(code, ""))) for message in messages)
+    assert all(message.endswith(remedy_for(OSError(code, ""))) for message in messages)
 
 
 def test_a_file_can_be_written_again_in_place(tmp_path: Path, operations: list[str]) -> None:

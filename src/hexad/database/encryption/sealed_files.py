@@ -27,7 +27,7 @@ from hexad.database.encryption.cipher import (
     plain_size,
     sealed_block_bytes,
 )
-from hexad.errors import HexadError, InvalidInput
+from hexad.errors import HexadError, InvalidInput, failure
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
@@ -45,7 +45,7 @@ def _read(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise files.failure("read", path, error) from error
+        raise failure("read", path, error) from error
 
 
 class BlockCache:

@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from hexad.database import files
 from hexad.database.encryption.cipher import FileCipher
 from hexad.database.encryption.sealed_files import (
     EXPORTS_SCHEME,
@@ -26,7 +25,7 @@ from hexad.database.encryption.sealed_files import (
     name_of,
 )
 from hexad.database.exit_hooks import ENDING_S, ExitPhase, forget, register
-from hexad.errors import HexadError, IntegrityError, InvalidInput, LimitExceeded, StorageFailure
+from hexad.errors import HexadError, IntegrityError, InvalidInput, LimitExceeded, StorageFailure, failure
 
 if TYPE_CHECKING:
     import duckdb
@@ -115,7 +114,7 @@ class DuckDbEngine:
                 f"Cannot read or write {what}: {_message_of(error)}"
             ) from error
         except OSError as error:
-            raise files.failure("write", what, error) from error
+            raise failure("write", what, error) from error
         except RuntimeError as error:
             if str(error) == _CTRL_C:
                 raise KeyboardInterrupt from error

@@ -17,7 +17,7 @@ from typing import Final
 
 from hexad.database import files
 from hexad.database.encryption.cipher import FileCipher
-from hexad.errors import IntegrityError, StorageFailure
+from hexad.errors import IntegrityError, StorageFailure, failure
 from hexad.experience.stream.frames import (
     SEALED_HEADER_BYTES,
     Batch,
@@ -173,7 +173,7 @@ def _reading(path: Path) -> Iterator[None]:
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise files.failure("read", path, error) from error
+        raise failure("read", path, error) from error
 
 
 def lock_if_left(path: Path) -> int | None:

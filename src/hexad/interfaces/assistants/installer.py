@@ -22,7 +22,7 @@ from hexad.core.clock import SystemClock
 from hexad.core.json_types import JSONValue
 from hexad.database import files
 from hexad.database.leases import Lease
-from hexad.errors import Conflict, HexadError, InvalidInput, StorageFailure, StoreLocked
+from hexad.errors import Conflict, HexadError, InvalidInput, StorageFailure, StoreLocked, failure
 from hexad.interfaces.assistants.clients import Client, Installation
 from hexad.interfaces.assistants.edits import FileEdit
 
@@ -337,7 +337,7 @@ def _content(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise files.failure("read", path, error) from error
+        raise failure("read", path, error) from error
 
 
 def _text(data: bytes | None) -> str:
