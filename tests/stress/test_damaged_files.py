@@ -12,6 +12,7 @@ import collections
 import multiprocessing
 import random
 import shutil
+from concurrent.futures import ProcessPoolExecutor
 from enum import Enum
 from pathlib import Path
 
@@ -24,7 +25,6 @@ from hexad.errors import IntegrityError
 
 SHORT_IMAGES, LONG_IMAGES = 60, 10_000
 BATCH = 500
-BATCH_TIMEOUT_S = 240
 CHECKPOINTED, IN_WAL = 60, 30
 _context = multiprocessing.get_context("forkserver")
 
@@ -119,11 +119,12 @@ def look_at_batch(original: Path, scratch: Path, seed: int, images: int) -> dict
 def look_at(tmp_path: Path, *, images: int) -> collections.Counter[str]:
     make_original(tmp_path)
     total: collections.Counter[str] = collections.Counter()
-    with _context.Pool(1) as pool:
+    with ProcessPoolExecutor(1, mp_context=_context) as pool:
         for seed, start in enumerate(range(0, images, BATCH)):
-            arguments = (tmp_path, tmp_path, seed, min(BATCH, images - start))
-            # A process that crashes never answers: the time-out is how that shows.
-            total.update(pool.apply_async(look_at_batch, arguments).get(timeout=BATCH_TIMEOUT_S))
+            # A process that crashes is a `BrokenProcessPool` here.
+            total.update(
+                pool.submit(look_at_batch, tmp_path, tmp_path, seed, min(BATCH, images - start)).result()
+            )
     return total
 
 

@@ -57,7 +57,7 @@ def test_writers_that_are_killed_lose_nothing_that_was_acknowledged(
 def test_a_thousand_cycles_of_killing_lose_nothing(tmp_path: Path, record_property: Recorder) -> None:
     acknowledged = kill_cycles(tmp_path, cycles=LONG_KILLS, operation=Operation())
 
-    assert acknowledged > LONG_KILLS * KILLED_WRITERS
+    assert acknowledged >= LONG_KILLS
     record_property("rounds of killed writers", LONG_KILLS)
     record_property("acknowledged writes", acknowledged)
 
