@@ -1,8 +1,14 @@
-"""Full text over chunks: FTS5 with three columns, in the same transaction as the memories."""
+"""Full text over chunks: FTS5 with three columns, in the same transaction as the memories.
+
+To score a match, FTS5 reads the length of its chunk, a microsecond for each. A word of one question is often a word of
+the next, so what was scored is kept until the index changes. bm25 of several words is the sum of that of each, added in
+their order: what is added here is to the last bit what FTS5 returns for all of them at once.
+"""
 
 from __future__ import annotations
 
 import json
+import sys
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +17,7 @@ from typing import Final, NamedTuple, cast
 
 import apsw
 
+from hexad.core.lazy import ByteCache
 from hexad.database.change_counters import ChangeReader, bump
 from hexad.database.connection import Database, SQLValue
 from hexad.errors import IntegrityError
@@ -33,7 +40,7 @@ CHUNK_FTS_FORGETS: Final = "INSERT INTO chunk_fts(chunk_fts, rank) VALUES('secur
 COLUMN_WEIGHTS: Final = (1.0, 1.0, 1.0)
 """Weights of body, context and identifiers in bm25."""
 
-_WEIGHTS: Final = ", ".join(str(weight) for weight in COLUMN_WEIGHTS)
+_BM25: Final = f"bm25(chunk_fts, {', '.join(str(weight) for weight in COLUMN_WEIGHTS)})"
 _LEAST_WEIGHT: Final = 1e-6
 """What FTS5 gives a word that half of the chunks hold."""
 
@@ -45,6 +52,12 @@ _FREQUENCY_DIGITS: Final = 6
 """How often a word stands in a chunk is a whole number, weighed by column: what is beyond comes from computing."""
 
 COUNTS_KEPT: Final = 10_000
+OWNERS_KEPT: Final = 20_000
+"""Of so many chunks it is kept which memory they are of."""
+POSTINGS_BYTES: Final = 16 << 20
+"""A posting takes 16 bytes."""
+_SUMMED_SINGLY: Final = 256
+"""So many postings are added up before it takes longer than with NumPy."""
 PARTS_KEPT: Final = 16
 """Filters whose passing chunks are remembered."""
 _CHUNKS_PER_ROW: Final = 20
@@ -120,6 +133,90 @@ class IndexPart:
         return no < len(self.mask) and self.mask[no] == 1
 
 
+class Postings(NamedTuple):
+    """The chunks that hold a phrase, by number and in order, and the bm25 of each: positive, higher is better."""
+
+    numbers: array[int]
+    scores: array[float]
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory they take."""
+        return len(self.numbers) * self.numbers.itemsize + len(self.scores) * self.scores.itemsize
+
+
+class PostingLists:
+    """The postings of phrases of one full-text index, as FTS5 has them."""
+
+    def __init__(self, db: Database, changes: ChangeReader, *, score: str) -> None:
+        """`score` is the call of bm25 in SQL."""
+        self._db, self._changes = db, changes
+        self._sql = f"SELECT rowid, -{score} FROM chunk_fts WHERE chunk_fts MATCH ? ORDER BY rowid"
+        self._kept = ByteCache[tuple[int, str], Postings](POSTINGS_BYTES, lambda postings: postings.nbytes)
+        self._change = -1
+        db.caches.add("postings", self._kept)
+
+    def of(self, phrases: Sequence[str]) -> list[Postings]:
+        """Return the postings of FTS5 expressions, each of one phrase."""
+        with self._db.read() as con:
+            if con.writing:  # what was indexed here may be undone, and nothing would tell
+                return [self._read(phrase) for phrase in phrases]
+            change = self._changes.current("fulltext")
+            if change != self._change:
+                self._change = change
+                self._kept.clear()
+            return [
+                self._kept.get((change, phrase)) or self._kept.put((change, phrase), self._read(phrase))
+                for phrase in phrases
+            ]
+
+    def _read(self, phrase: str) -> Postings:
+        rows = self._db.query(self._sql, (phrase,))
+        numbers, scores = zip(*rows, strict=True) if rows else ((), ())
+        return Postings(array("q", numbers), array("d", scores))
+
+
+def best_of(postings: Sequence[Postings], *, limit: int) -> list[tuple[int, float]]:
+    """Return the chunks with the highest sums and these, best first; ties by number."""
+    # Nothing loads NumPy for this: where there are no vectors, its import takes longer than many questions.
+    if "numpy" in sys.modules and sum(len(each.numbers) for each in postings) > _SUMMED_SINGLY:
+        return _best_by_columns(postings, limit=limit)
+    found = dict(zip(*postings[0], strict=True)) if postings else {}
+    for numbers, scores in postings[1:]:
+        for no, score in zip(numbers, scores, strict=True):
+            found[no] = found.get(no, 0.0) + score
+    return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
+
+
+def _best_by_columns(postings: Sequence[Postings], *, limit: int) -> list[tuple[int, float]]:
+    import numpy as np
+
+    numbers = np.concatenate([np.frombuffer(each.numbers, np.int64) for each in postings])
+    scores = np.concatenate([np.frombuffer(each.scores, np.float64) for each in postings])
+    order = np.argsort(numbers, kind="stable")
+    numbers = numbers[order]
+    begins = np.empty(len(numbers), np.bool_)
+    begins[0] = True
+    np.not_equal(numbers[1:], numbers[:-1], out=begins[1:])
+    # One after the other in the order of the words: `np.add.reduceat` adds many in another order.
+    sums = np.bincount(np.cumsum(begins) - 1, weights=scores[order])
+    numbers = numbers[begins]
+    if len(sums) > limit:
+        best = np.flatnonzero(sums >= np.partition(sums, -limit)[-limit])
+        numbers, sums = numbers[best], sums[best]
+    falling = np.argsort(-sums, kind="stable")[:limit]
+    return list(zip(numbers[falling].tolist(), sums[falling].tolist(), strict=True))
+
+
+def any_word(words: Sequence[str]) -> str:
+    """Return the FTS5 expression of chunks that hold any of some words.
+
+    >>> any_word(["heron", 'a"b'])
+    '"heron" OR "a""b"'
+    """
+    return " OR ".join('"' + word.replace('"', '""') + '"' for word in words)
+
+
 def bm25_weight(count: int, rows: int) -> float:
     """Return the weight that FTS5 gives a word which `count` of `rows` chunks hold."""
     return max(_LEAST_WEIGHT, log(max(rows - count + 0.5, 0.5) / (count + 0.5)))
@@ -133,6 +230,8 @@ class FullText:
         self._changes = ChangeReader(db)
         self._counted: tuple[int, dict[str, int]] = (-1, {})
         self._parts: tuple[tuple[int, int], dict[tuple[Filters, bool], IndexPart]] = ((-1, -1), {})
+        self._owners: tuple[int, dict[int, int | None]] = (-1, {})
+        self._postings = PostingLists(db, self._changes, score=_BM25)
 
     def add(self, chunks: Sequence[IndexedChunk]) -> None:
         """Index chunks in the caller's transaction."""
@@ -247,7 +346,7 @@ class FullText:
 
     def search(self, match: str, *, limit: int, filters: Filters | None = None) -> list[TextMatch]:
         """Return the best matches of an FTS5 expression, best first; ties by row number."""
-        score = f"bm25(chunk_fts, {_WEIGHTS})"
+        score = _BM25
         if filters is None or filters.empty:
             sql = (
                 "SELECT f.rowid, c.memory_no, -f.score FROM"
@@ -274,6 +373,11 @@ class FullText:
             params = (match, *values, limit)
         # Many rows are on the way to every answer.
         return list(map(TextMatch._make, self._db.query(sql, params)))
+
+    def search_words(self, words: Sequence[str], *, limit: int) -> list[TextMatch]:
+        """Return what `search` does of any of some words, from what is kept of each."""
+        with self._db.read():
+            return self.locate(best_of(self._postings.of([any_word([word]) for word in words]), limit=limit))
 
     def _worthwhile_part(self, match: str, filters: Filters) -> IndexPart | None:
         """Return the chunks of memories that pass the filters, where that costs less than to look at all that match."""
@@ -324,11 +428,8 @@ class FullText:
 
     def counts_in(self, terms: Sequence[str], part: IndexPart) -> dict[str, int]:
         """Return in how many chunks of a part each term occurs; terms that occur nowhere in it are left out."""
-        sql = "SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?"
-        held = {
-            term: sum(part.holds(no) for (no,) in self._db.query(sql, (match_phrases([term]),)))
-            for term in terms
-        }
+        listed = self._postings.of([match_phrases([term]) for term in terms])
+        held = {term: sum(map(part.holds, each.numbers)) for term, each in zip(terms, listed, strict=True)}
         return {term: count for term, count in held.items() if count}
 
     def search_part(
@@ -340,14 +441,13 @@ class FullText:
         these do too. Best first; ties by number.
         """
         rows, found, counts = self.count(), dict[int, float](), dict[str, int]()
-        sql = f"SELECT rowid, -bm25(chunk_fts, {_WEIGHTS}) FROM chunk_fts WHERE chunk_fts MATCH ?"
-        for term in terms:
-            everywhere = self._db.query(sql, (match_phrases([term]),))
-            here = [(no, bm25) for no, bm25 in everywhere if part.holds(no)]
+        listed = self._postings.of([match_phrases([term]) for term in terms])
+        for term, everywhere in zip(terms, listed, strict=True):
+            here = [pair for pair in zip(*everywhere, strict=True) if part.holds(pair[0])]
             if here:
                 counts[term] = len(here)
                 weight_here = bm25_weight(len(here), part.count)
-                weight_everywhere = bm25_weight(len(everywhere), rows)
+                weight_everywhere = bm25_weight(len(everywhere.numbers), rows)
                 for no, bm25 in here:
                     factor = bm25 / weight_everywhere
                     if part.lengths is not None:
@@ -357,12 +457,25 @@ class FullText:
 
     def locate(self, chunks: Sequence[tuple[int, float]]) -> list[TextMatch]:
         """Return the matches of chunks with their bm25, in order; chunks that are gone are left out."""
-        rows = self._db.query(
-            "SELECT no, memory_no FROM chunks WHERE no IN (SELECT value FROM json_each(?))",
-            (json.dumps([no for no, _ in chunks]),),
-        )
-        memories: dict[int, int] = dict(rows)
-        return [TextMatch(no, memories[no], bm25) for no, bm25 in chunks if no in memories]
+        memories = self._owners_of([no for no, _ in chunks])
+        return [
+            TextMatch._make((no, owner, bm25)) for no, bm25 in chunks if (owner := memories[no]) is not None
+        ]
+
+    def _owners_of(self, chunks: Sequence[int]) -> Mapping[int, int | None]:
+        """Return the memories of chunks, None of those that are gone, and perhaps those of more."""
+        with self._db.read() as con:
+            change, (kept_at, kept) = self._changes.current("fulltext"), self._owners
+            if con.writing or change != kept_at or len(kept) + len(chunks) > OWNERS_KEPT:
+                kept = {}
+                self._owners = (-1 if con.writing else change, kept)
+            if missing := [no for no in chunks if no not in kept]:
+                rows = self._db.query(
+                    "SELECT j.value, c.memory_no FROM json_each(?) j LEFT JOIN chunks c ON c.no = j.value",
+                    (json.dumps(missing),),
+                )
+                kept.update(rows)
+            return kept
 
     def matching(self, term: str, filters: Filters) -> int:
         """Return how many chunks of memories that pass the filters hold a term."""

@@ -15,10 +15,10 @@ from hexad.memory.query import Filters
 from hexad.memory.store import Stores
 from hexad.memory.tables.ranking_columns import StandingText
 from hexad.search.first_vectors import FirstVectors, with_first
-from hexad.search.fulltext import FullText, IndexPart, TextMatch, bm25_weight
+from hexad.search.fulltext import FullText, IndexPart, TextMatch, any_word, bm25_weight
 from hexad.search.recall.candidate_vectors import CandidateVectors, candidates_of, of_candidates
 from hexad.search.recall.fusion import rarity
-from hexad.search.recall.query_terms import RecallOptions, Terms, match_expression
+from hexad.search.recall.query_terms import POSTINGS_MOST, RecallOptions, Terms, searched_terms
 from hexad.search.recall.relevance import Evidence, matched_share
 from hexad.search.recall.results import Candidates, DefinedAt
 from hexad.search.vectors.index import VectorAnswer, VectorIndex
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from hexad.search.recall.standing import FindFitting
 
 LEXICAL_POOL: Final = 200
+LISTED_MOST: Final = 2 * POSTINGS_MOST
+"""Where words stand in more chunks, SQLite puts these in order: it is faster where nothing is kept yet."""
 VECTOR_POOL: Final = 300
 """Nearest memories among which it is measured how crowded it is."""
 FILTERED_ENOUGH: Final = 100
@@ -50,9 +52,9 @@ FindUses = Callable[[Collection[int]], tuple[Collection[int], Collection[tuple[i
 
 
 class _ByWords(NamedTuple):
-    """What full text found: the expression, its best chunks, how many chunks hold each term, and how many there are."""
+    """What full text found: the words asked, their best chunks, how many chunks hold each, and how many there are."""
 
-    match: str
+    searched: Sequence[str]
     matches: list[TextMatch]
     frequencies: Mapping[str, int]
     rows: int
@@ -95,7 +97,7 @@ class CandidateSearch:
 
     def search(self, terms: Terms, vector: NDArray[np.float32] | None, options: RecallOptions) -> Candidates:
         """Return the candidates of a question, whose `vector` is None where full text answers alone."""
-        match, by_words, frequencies, rows = self._by_words(terms, options.filters)
+        searched, by_words, frequencies, rows = self._by_words(terms, options.filters)
         lexical: dict[int, TextMatch] = {}
         for text_match in by_words:  # best first: a memory counts with its best chunk
             lexical.setdefault(text_match.memory_no, text_match)
@@ -144,7 +146,7 @@ class CandidateSearch:
         answer = with_first(real, first, vectors=stored, limit=VECTOR_POOL)
         return Candidates(
             terms=terms,
-            match=match,
+            searched=searched,
             lexical=lexical,
             matches=by_words,
             answer=answer,
@@ -303,18 +305,17 @@ class CandidateSearch:
             rows = part.count
         else:
             frequencies = self._fulltext.document_frequencies(terms.wanted)
-        match = match_expression(terms.wanted, frequencies)
+        searched = searched_terms(terms.wanted, frequencies)
         if part is None:
-            matches = self._matches(match, filters) if match else []
-            return _ByWords(match, matches, frequencies, rows)
-        searched = [term for term in terms.wanted if f'"{term}"' in match]
+            matches = self._matches(searched, filters, frequencies) if searched else []
+            return _ByWords(searched, matches, frequencies, rows)
         chunks, counts = self._fulltext.search_part(searched, part)
         # What was too common to be searched for is taken to be as common here as everywhere.
         frequencies = {
             term: counts.get(term, 0) if term in searched else count * part.count // max(rows, 1)
             for term, count in frequencies.items()
         }
-        return _ByWords(match, self._passing_matches(chunks, filters), frequencies, part.count)
+        return _ByWords(searched, self._passing_matches(chunks, filters), frequencies, part.count)
 
     def _part(self, filters: Filters) -> IndexPart | None:
         """Return the chunks of the spaces that are asked, where there are others: each space answers as if alone.
@@ -344,20 +345,25 @@ class CandidateSearch:
         passing = self._stores.places.passing({match.memory_no for match in matches}, filters)
         return [match for match in matches if match.memory_no in passing][:LEXICAL_POOL]
 
-    def _matches(self, match: str, filters: Filters) -> list[TextMatch]:
+    def _matches(
+        self, words: Sequence[str], filters: Filters, frequencies: Mapping[str, int]
+    ) -> list[TextMatch]:
         """Return the best matches that pass the filters.
 
         Joining every match with its memory costs four times the match itself, so the best are taken first and
         looked at after; only when few of a full pool pass is the question asked with the filters in it.
         """
-        matches = self._fulltext.search(match, limit=LEXICAL_POOL)
+        if sum(frequencies[word] for word in words) <= LISTED_MOST:
+            matches = self._fulltext.search_words(words, limit=LEXICAL_POOL)
+        else:
+            matches = self._fulltext.search(any_word(words), limit=LEXICAL_POOL)
         if filters.empty:
             return matches
         passing = self._stores.places.passing({text_match.memory_no for text_match in matches}, filters)
         left_text_matches = [text_match for text_match in matches if text_match.memory_no in passing]
         if len(matches) < LEXICAL_POOL or len(left_text_matches) >= FILTERED_ENOUGH:
             return left_text_matches
-        return self._fulltext.search(match, limit=LEXICAL_POOL, filters=filters)
+        return self._fulltext.search(any_word(words), limit=LEXICAL_POOL, filters=filters)
 
     def _allowed(self, options: RecallOptions) -> NDArray[np.bool_] | None:
         """Return which memories pass the filters, by row number; worked out once for each state of the store."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
@@ -84,8 +84,8 @@ def _read(question: str, *, dated: bool) -> Terms:
     )
 
 
-def match_expression(terms: tuple[str, ...], frequencies: Mapping[str, int]) -> str:
-    """Return the FTS5 OR expression of the terms; "" when none of them occurs.
+def searched_terms(terms: Sequence[str], frequencies: Mapping[str, int]) -> list[str]:
+    """Return which of the terms full text is asked for, in their order; none when none of them occurs.
 
     Terms are taken from the rarest on while together they occur in at most `POSTINGS_MOST` rows; the two rarest
     always. That bounds the time, which grows with the rows that match. Dropping every term of more than a tenth
@@ -97,7 +97,7 @@ def match_expression(terms: tuple[str, ...], frequencies: Mapping[str, int]) -> 
         reached += count
         if len(kept_terms) < _RAREST_KEPT or reached <= POSTINGS_MOST:
             kept_terms.add(term)
-    return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms if term in kept_terms)
+    return [term for term in terms if term in kept_terms]
 
 
 def names_speaker(speaker: str, words: frozenset[str]) -> bool:

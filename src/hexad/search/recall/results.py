@@ -59,7 +59,7 @@ class Candidates:
     """What the arms found for one question. `matches` are chunks that full text found, `lexical` the best of each."""
 
     terms: Terms
-    match: str
+    searched: Sequence[str]
     lexical: dict[int, TextMatch]
     matches: Sequence[TextMatch]
     answer: VectorAnswer | None
@@ -395,10 +395,10 @@ def explain(
             }
         )
     return Explanation(
-        terms=tuple(term for term in candidates.terms.wanted if f'"{term}"' in candidates.match),
+        terms=tuple(term for term in candidates.terms.wanted if term in candidates.searched),
         ignored_terms=(
             *candidates.terms.ignored,
-            *(term for term in candidates.terms.wanted if f'"{term}"' not in candidates.match),
+            *(term for term in candidates.terms.wanted if term not in candidates.searched),
         ),
         speakers=candidates.speakers,
         since=dates.start if dates is not None else None,
