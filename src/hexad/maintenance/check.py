@@ -65,7 +65,10 @@ def _contents(db: Database) -> Iterator[str]:
             last, raw, columns = row[0], row[3], row[4:]
             memory_id, expected = row[1:3]
             if not isinstance(raw, str) or content_hash(raw) != expected:
-                yield f"The text of memory {memory_id!r} does not match its hash {expected}: it was changed or damaged."
+                yield (
+                    f"The text of memory {memory_id!r} does not match its hash {expected}: it was changed or damaged. "
+                    "Put a backup in its place, or remember it again."
+                )
             for name, text in zip(_JSON_COLUMNS, columns, strict=True):
                 try:
                     json.loads(text)

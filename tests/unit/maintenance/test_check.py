@@ -49,7 +49,7 @@ FERRY = "(SELECT no FROM memories WHERE id = 'ferry')"
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
-        (f"UPDATE memories SET raw = raw || ' Or ten.' WHERE no = {FERRY}", ["'ferry'", "does not match its hash"]),
+        (f"UPDATE memories SET raw = raw || ' Or ten.' WHERE no = {FERRY}", ["'ferry'", "does not match its hash", "Put a backup in its place"]),
         (f"UPDATE memories SET tags = '[broken' WHERE no = {FERRY}", ["'ferry'", "tags that are not JSON"]),
         # Three indexes read the metadata: what stands on a damaged page went past them.
         (f"DROP INDEX memories_judged_of; DROP INDEX memories_beside; DROP INDEX memories_consolidated; UPDATE memories SET metadata = 'x' WHERE no = {FERRY}", ["'ferry'", "metadata that are not JSON"]),
@@ -123,3 +123,20 @@ def test_check_changes_nothing(store: Path) -> None:
         before = seen(hx)
         assert [] == hx.check()
         assert before == seen(hx)
+
+
+def test_recall_says_which_of_its_texts_were_changed_beneath_it(store: Path) -> None:
+    damage(
+        store, f"UPDATE memories SET raw = replace(raw, 'nine', 'five') WHERE no IN ({FERRY}, {FERRY} + 1)"
+    )
+
+    with hexad.open(store, embedder=HashEmbedder(), background=False) as hx:
+        first, second = hx.recall("ferry leaves", limit=1), hx.recall("lamp ferry")
+        whole = hx.recall("hello there", limit=1)
+
+    assert ["The text of the memory 'ferry' did not come out as stored"] == [
+        note.partition(":")[0] for note in first.notes
+    ]
+    assert second.notes[0].startswith("The texts of the memories 'ferry', 'lamp' did")
+    assert "`hexad check`" in second.notes[0] and "backup" in second.notes[0]
+    assert (["Hello there."], ()) == ([hit.text for hit in whole], whole.notes)

@@ -51,6 +51,7 @@ from hexad.search.recall.results import (
     best_chunk,
     branch_of,
     by_time,
+    changed_texts,
     cut,
     dropped_for,
     explain,
@@ -284,6 +285,7 @@ class Recaller:
             notes=(none_passes,)
             if none_passes
             else (
+                *changed_texts(hits, ranking.places),
                 *self._notes(options, candidates, failure),
                 *reranked,
                 *reordered.notes,

@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from hexad.core.ids import content_hash
 from hexad.core.json_types import JSONValue
 from hexad.errors import BudgetExceeded, ProviderError
 from hexad.memory.link import Linked
@@ -494,6 +495,21 @@ def follow(
 def more_linked(beyond: int) -> tuple[str, ...]:
     """Return the note that says how many linked memories were left out, if any were."""
     return (f"{beyond} more linked memories were left out; `links` lists all of a memory.",) if beyond else ()
+
+
+def changed_texts(hits: Sequence[Numbered], places: Mapping[int, RankingRow]) -> tuple[str, ...]:
+    """Return a note that names the hits whose text is not the one that was stored, if any is not."""
+    memories = {no: hit.memory for no, hit in hits}
+    changed = [
+        memory.id for no, memory in memories.items() if content_hash(memory.raw) != places[no].content_hash
+    ]
+    if not changed:
+        return ()
+    what = "The text of the memory" if len(changed) == 1 else "The texts of the memories"
+    return (
+        f"{what} {', '.join(map(repr, changed))} did not come out as stored: changed beneath Hexad, or damaged. "
+        "`hexad check` looks at all of them; put a backup in its place.",
+    )
 
 
 # Where no memory passes the filters ---------------------------------------------------------------------------------
