@@ -208,3 +208,12 @@ def test_the_line_in_the_place_of_a_passage_names_it_before_and_after_the_review
     assert line in guide.raw
     hx.quarantine.release(passage.id, why="A sample for the training")
     assert f"kept apart as {name}" in hx.get(guide.id).raw and ATTACK in hx.get(passage.path).raw
+
+
+def test_an_item_of_a_single_passage_is_never_split(tmp_path: Path, hx: Hexad) -> None:
+    texts = {"one.txt": ATTACK, "two.txt": f"The port is 8080.\n{ATTACK}", "end.txt": f"\n{ATTACK}\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        hx.ingest(tmp_path / name, trust=Trust.WEB)
+
+    assert set(texts) == {memory.source_id for memory in hx.quarantine.list()}

@@ -196,8 +196,8 @@ class Database:
         self._lock_timeout_s = lock_timeout_s
         self._vfs = vfs
         self._key = key
-        self._pid = os.getpid()
         self._closed = False
+        self._forked = False
         self._local = threading.local()
         self._all_lock = threading.Lock()
         self._all: list[tuple[weakref.ref[threading.Thread], Connection]] = []
@@ -316,11 +316,12 @@ class Database:
 
     def _connection(self) -> Connection:
         """Return this thread's connection, opened on its first use."""
-        if os.getpid() != self._pid:
+        if self._forked:  # noted once in the child: to ask for the number of the process at each call is dear
             raise InvalidInput(
                 f"The store {self.path} was opened before a fork; open it again in the child process to use it."
             )
-        self.require_open()
+        if self._closed:
+            self.require_open()
         con: Connection | None = getattr(self._local, "con", None)
         if con is None:
             con = self._local.con = self._connect()
@@ -611,7 +612,7 @@ class Database:
         if self._closed:
             return
         self._closed = True
-        if os.getpid() != self._pid:
+        if self._forked:
             return
         _open_databases.discard(self)
         try:
@@ -639,6 +640,7 @@ class Database:
             self._private.close()
 
     def _abandon_in_child(self) -> None:
+        self._forked = True
         if self._queue is not None:
             self._queue.abandon()
 

@@ -32,7 +32,10 @@ class Relevance(StrEnum):
     @property
     def importance(self) -> float:
         """How much a memory of this relevance matters in a number, where nobody gives one."""
-        return {Relevance.HIGH: 0.8, Relevance.MEDIUM: 0.5, Relevance.LOW: 0.2}[self]
+        return _IMPORTANCE[self]
+
+
+_IMPORTANCE: Final = {Relevance.HIGH: 0.8, Relevance.MEDIUM: 0.5, Relevance.LOW: 0.2}
 
 
 class Trust(StrEnum):

@@ -108,17 +108,15 @@ class Redactor:
     def refuse_secret_names(self, draft: Draft, rules: RedactionRules) -> None:
         """Raise `InvalidMemory` for a name that holds a secret: masking it would make it another name."""
         turn = draft.turn
-        names = {
-            "id": draft.id,
-            "source_id": draft.source_id,
-            "space": draft.space,
-            "kind": draft.kind,
-            "conversation": turn.conversation if turn else None,
-            "session": turn.session if turn else None,
-            "speaker": turn.speaker if turn else None,
-        }
-        for field, name in names.items():
-            rule = self._secret_in(name, rules)
+        names = [
+            ("id", draft.id), ("source_id", draft.source_id), ("space", draft.space), ("kind", draft.kind)
+        ]  # fmt: skip
+        if turn is not None:
+            names += [
+                ("conversation", turn.conversation), ("session", turn.session), ("speaker", turn.speaker)
+            ]  # fmt: skip
+        for field, name in names:
+            rule = self._secret_in(name, rules) if name else None
             if rule is not None:
                 raise InvalidMemory(
                     f"The {field} holds what looks like a secret ({rule}); give another name, or rename the file."
@@ -188,12 +186,15 @@ class Redactor:
             redact(clean(draft.text), rules=its_rules, salt=salt, path=_place_of(draft))
             for draft, its_rules in zip(drafts, rules, strict=True)
         ]
+        harmless = _HarmlessMetadata()
         return [
-            self._clean(draft, text, its_rules)
+            self._clean(draft, text, its_rules, harmless)
             for draft, text, its_rules in zip(drafts, texts, rules, strict=True)
         ]
 
-    def _clean(self, draft: Draft, redacted: Redacted, rules: RedactionRules) -> CleanDraft:
+    def _clean(
+        self, draft: Draft, redacted: Redacted, rules: RedactionRules, harmless: _HarmlessMetadata
+    ) -> CleanDraft:
         """Return a draft with its text as it was redacted, and its other fields as well."""
         found_flags: list[PiiFlag] = []
 
@@ -210,44 +211,73 @@ class Redactor:
 
         metadata, earlier = _own_metadata(draft)
         found_flags.extend(redacted.flags)
-        sections = draft.sections
-        if sections and redacted.text != draft.text:
-            sections = tuple(moved(sections, draft.text, redacted.text))
-        clean_draft = replace(
-            draft,
-            text=redacted.text,
-            sections=tuple(replace(section, heading=mask(section.heading)) for section in sections),
-            title=mask(draft.title) if draft.title else draft.title,
-            metadata=cast("Mapping[str, JSONValue]", _masked(metadata, mask)) if metadata else metadata,
-            value=_masked(draft.value, mask, name=draft.attribute or draft.subject or ""),
-            path=mask(draft.path) if draft.path else draft.path,
-            tags=tuple(mask(tag) for tag in draft.tags) if draft.tags is not None else None,
-            project=_text(draft.project, mask),
-            summary_micro=_text(draft.summary_micro, mask),
-            summary_short=_text(draft.summary_short, mask),
-            summary_long=_text(draft.summary_long, mask),
-            extract=None
-            if draft.extract is None
-            else replace(
-                draft.extract,
-                path_hint=_text(draft.extract.path_hint, mask),
-                topic=_text(draft.extract.topic, mask),
-            ),
-            subject=mask(draft.subject) if draft.subject else draft.subject,
-            attribute=mask(draft.attribute) if draft.attribute else draft.attribute,
-            citations=None
-            if draft.citations is None
-            else tuple(_cited(citation, mask) for citation in draft.citations),
-            data_subjects=None
-            if draft.data_subjects is None
-            else tuple(map(mask_secret, draft.data_subjects)),
-        )
+        fields: dict[str, object] = {"text": redacted.text}
+        if draft.sections:
+            sections = draft.sections
+            if redacted.text != draft.text:
+                sections = tuple(moved(sections, draft.text, redacted.text))
+            fields["sections"] = tuple(
+                replace(section, heading=mask(section.heading)) for section in sections
+            )
+        if draft.title:
+            fields["title"] = mask(draft.title)
+        if metadata and not harmless.is_known(metadata, rules):
+            before = len(found_flags)
+            fields["metadata"] = masked = _masked(metadata, mask)
+            if masked == metadata and len(found_flags) == before:
+                harmless.note(metadata, rules)
+        elif metadata is not draft.metadata:
+            fields["metadata"] = metadata
+        if draft.value is not None:
+            fields["value"] = _masked(draft.value, mask, name=draft.attribute or draft.subject or "")
+        if draft.path:
+            fields["path"] = mask(draft.path)
+        if draft.tags:
+            fields["tags"] = tuple(mask(tag) for tag in draft.tags)
+        fields |= {
+            name: _text(text, mask)
+            for name in ("project", "summary_micro", "summary_short", "summary_long")
+            if (text := getattr(draft, name)) is not None
+        }
+        if draft.extract is not None:
+            hint, topic = (_text(text, mask) for text in (draft.extract.path_hint, draft.extract.topic))
+            fields["extract"] = replace(draft.extract, path_hint=hint, topic=topic)
+        if draft.subject:
+            fields["subject"] = mask(draft.subject)
+        if draft.attribute:
+            fields["attribute"] = mask(draft.attribute)
+        if draft.citations:
+            fields["citations"] = tuple(_cited(citation, mask) for citation in draft.citations)
+        if draft.data_subjects:
+            fields["data_subjects"] = tuple(map(mask_secret, draft.data_subjects))
+        changed = {  # what is made of parts is a copy, which the caller cannot change any more
+            name: value
+            for name, value in fields.items()
+            if isinstance(value, dict | list) or value != getattr(draft, name)
+        }
+        clean_draft = replace(draft, **changed) if changed else draft  # type: ignore[arg-type]
         flags = _merged(found_flags)
         return CleanDraft(
             draft=clean_draft,
             flags=(*flags, *_still_true(earlier, flags, clean_draft)),
             removed=sum(flag.count for flag in flags),
         )
+
+
+class _HarmlessMetadata:
+    """The metadata that nothing was found in, the last of a call: items of a source have most in common."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Mapping[str, JSONValue], RedactionRules] | None = None
+
+    def note(self, metadata: Mapping[str, JSONValue], rules: RedactionRules) -> None:
+        """Remember metadata in which these rules find nothing."""
+        if all(isinstance(value, str) for value in metadata.values()):  # numbers that are equal may be written otherwise
+            self._last = metadata, rules
+
+    def is_known(self, metadata: Mapping[str, JSONValue], rules: RedactionRules) -> bool:
+        """Whether it is that metadata."""
+        return self._last is not None and rules is self._last[1] and metadata == self._last[0]
 
 
 def _place_of(draft: Draft) -> str | None:

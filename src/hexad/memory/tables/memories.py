@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache
 from typing import Literal, NamedTuple
 
 from hexad.core.json_types import JSONObject, JSONValue
@@ -343,8 +344,7 @@ class Memories(MemoryNames):
         with self._db.joined() as con:
             rev = bump(con, "memories")
             columns = row_of(memory, space_no=space_no, source_no=source_no, rev=rev)
-            names, marks = ",".join(columns), ",".join("?" * len(columns))
-            con.execute(f"INSERT INTO memories({names}) VALUES({marks})", tuple(columns.values()))
+            con.execute(_insert_sql(tuple(columns)), tuple(columns.values()))
             no = con.last_insert_rowid
             self._put_tags(no, memory.tags)
             if memory.turn is not None:
@@ -477,6 +477,11 @@ class Memories(MemoryNames):
                 " ?, (SELECT no FROM speakers WHERE name = ?))",
                 (no, space_no, turn.conversation, turn.session, turn.position, turn.speaker),
             )
+
+
+@cache
+def _insert_sql(columns: tuple[str, ...]) -> str:
+    return f"INSERT INTO memories({','.join(columns)}) VALUES({','.join('?' * len(columns))})"
 
 
 class MemoryTags:

@@ -11,7 +11,6 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
@@ -114,13 +113,13 @@ def drops_orders(plain: str, words: set[str]) -> bool:
         and (any(_in_script(plain, known) for known in tables.scripts) or _tells_prompt_in_script(plain))
     ):
         return True
-    if tables.marks.isdisjoint(map(_BEGINNING, words)):
+    near = [word for word in words if word[:_KEY] in tables.marks]
+    if not near:
         return False
-    beginnings = frozenset(map(_BEGINNING, words))
-    tells = not _SYSTEM_BEGINNINGS.isdisjoint(beginnings) and any(
+    tells = any(word[:_KEY] in _SYSTEM_BEGINNINGS for word in near) and any(
         word.startswith(tables.words["show"]) for word in words
     )
-    languages = [] if tables.orders.isdisjoint(beginnings) else _languages(words, tables)
+    languages = _languages(words, tables) if any(_names_orders(word, tables) for word in near) else []
     if not languages and not tells:
         return False
     sentences = list(_sentences(_TOKEN.findall(plain)))
@@ -129,9 +128,20 @@ def drops_orders(plain: str, words: set[str]) -> bool:
     ) or (tells and any(map(_tells_prompt, sentences)))
 
 
-_BEGINNING: Final = itemgetter(slice(0, _KEY))
 _SYSTEM_BEGINNINGS: Final = frozenset(("syst", "sist", "rend", "jarj", "he"))
 _OTHER_SCRIPT: Final = lazy_pattern("[\u0370-\u1dff\u3040-\u9fff\uac00-\ud7af]")
+
+
+def _names_orders(word: str, tables: DropTables) -> bool:
+    """Whether a word is one for orders in some language; without one, a text has not all that it takes in any."""
+    return any(
+        role == _ORDERS and _is_stem_of(stem, word)
+        for stem, _, role in tables.by_beginning.get(word[:_KEY], ())
+    )
+
+
+def _is_stem_of(stem: str, word: str) -> bool:
+    return word.startswith(stem[1:]) if stem[0] == "~" else word == stem[1:]
 
 
 def _languages(words: set[str], tables: DropTables) -> list[int]:
@@ -139,7 +149,7 @@ def _languages(words: set[str], tables: DropTables) -> list[int]:
     roles: dict[int, int] = {}
     for word in words:
         for stem, language, role in tables.by_beginning.get(word[:_KEY], ()):
-            if word.startswith(stem[1:]) if stem[0] == "~" else word == stem[1:]:
+            if _is_stem_of(stem, word):
                 roles[language] = roles.get(language, 0) | role
     return [
         language

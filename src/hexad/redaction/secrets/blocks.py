@@ -161,7 +161,12 @@ def is_env_path(path: str | None) -> bool:
     So do `env`, `environment`, `dotenv`, `.flaskenv`, `service.env.txt`, and any of them with `#part-N` behind it. An
     example of one (`.env.example`, `sample.env`) is a text like any other.
     """
-    return path is not None and _ENV_PATH.search(path) is not None and _EXAMPLE_PATH.search(path) is None
+    return (
+        path is not None
+        and "env" in path.lower()  # as in few paths
+        and _ENV_PATH.search(path) is not None
+        and _EXAMPLE_PATH.search(path) is None
+    )
 
 
 def find_env_values(text: str, *, path: str | None, kept_names: frozenset[str]) -> Iterator[SecretSpan]:

@@ -28,6 +28,7 @@ _DECIDING: Final = (
 _HOLLOW: Final = frozenset(map(stem, HOLLOW - STOP_WORDS))
 """Stems of words that may stand in one of two texts alone; stop words, such as "other", matter here."""
 _ENDS: Final = frozenset({".", "!", "?", ";"})
+_OPENING_ENDS: Final = frozenset({",", ":"})
 _TURNS: Final = english.NEGATIONS | english.CONDITIONS | (english.HEARSAY - {"said"})
 _LEADING: Final = english.PREPOSITIONS | {"each", "every"}
 _WAS: Final = frozenset({"was", "were", "wasn't", "weren't", "had", "hadn't", "used"})
@@ -146,20 +147,21 @@ def similarity(text: ShortText, other: ShortText) -> float:
 def _telling(tokens: list[Token]) -> list[Token]:
     """Return the tokens without an opening and without sentences that say nothing: "By the way, …", "… Thanks!"."""
     telling: list[Token] = []
-    part: list[Token] = []
-    for token in tokens:
-        part.append(token)
-        if token.low in _ENDS or (not telling and token.low in {",", ":"}):
-            telling += part if _tells(part) else ()
-            part = []
+    start = 0
+    for at, (_, low, *_) in enumerate(tokens, start=1):
+        if low in _ENDS or (not telling and low in _OPENING_ENDS):
+            if _tells(part := tokens[start:at]):
+                telling += part
+            start = at
+    part = tokens[start:]
     return telling + part if _tells(part) else telling
 
 
 def _tells(part: list[Token]) -> bool:
-    return any(
-        token.low in _TURNS or (token.content and (token.number is not None or token.low not in HOLLOW))
-        for token in part
-    )
+    for _, low, _, number, _, content in part:  # not by name: most of the time of a short text's mark is here
+        if low in _TURNS or (content and (number is not None or low not in HOLLOW)):
+            return True
+    return False
 
 
 def _is_order_kept(text: ShortText, other: ShortText) -> bool:

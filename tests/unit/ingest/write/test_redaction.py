@@ -31,3 +31,35 @@ def test_a_name_that_holds_a_secret_is_refused_each_time_and_by_its_own_rules():
         redactor.refuse_secret_names(draft, lenient)
         with pytest.raises(InvalidMemory, match="source_id holds what looks like a secret"):
             redactor.refuse_secret_names(draft, strict)
+
+
+@pytest.mark.row("L056")
+def test_drafts_with_the_same_metadata_are_cleaned_alike_and_each_keeps_its_own_values():
+    redactor = Redactor(salt=lambda: b"salt" * 8)
+    rules = redactor.rules({})
+    secret = "Tr0ub4dor&3"
+    given = [
+        {"project": "shop", "source": "notes"},
+        {"project": "shop", "source": "notes"},
+        {"project": "shop", "password": secret},
+        {"project": "shop", "password": secret},
+        {"n": 1, "all": [1]},
+        {"n": True, "all": [True]},
+    ]
+    drafts = [Draft(text="A note.", metadata=metadata) for metadata in given]
+
+    cleaned = redactor.clean_all(drafts, [rules] * len(drafts))
+
+    expected = [*given[:2], *[{"project": "shop", "password": "[REDACTED:password]"}] * 2, *given[4:]]
+    assert list(map(repr, expected)) == [repr(each.draft.metadata) for each in cleaned]
+    assert [0, 0, 1, 1, 0, 0] == [each.removed for each in cleaned]
+
+
+def test_a_clean_draft_shares_no_list_with_the_caller_s_metadata():
+    redactor = Redactor(salt=lambda: b"salt" * 8)
+    metadata = {"all": ["a"]}
+    cleaned = redactor.clean(Draft(text="A note.", metadata=metadata), redactor.rules({}))
+
+    metadata["all"].append("b")
+
+    assert {"all": ["a"]} == cleaned.draft.metadata
