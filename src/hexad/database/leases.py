@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -95,9 +96,14 @@ def _decode(data: bytes) -> Holder | None:
 _IDENTITY: Final = re.compile(r"\d+-\d+-[0-9a-f]{8}")
 
 
+@lru_cache(maxsize=1)
+def _started(own_pid: int) -> str | None:
+    return process_started(own_pid)  # what a lease is asked for every few milliseconds of background work
+
+
 def _this_process(clock: Clock, purpose: str) -> Holder:
     pid = os.getpid()
-    identity = f"{pid}-{process_started(pid) or 0}-{secrets.token_hex(4)}"
+    identity = f"{pid}-{_started(pid) or 0}-{secrets.token_hex(4)}"
     return Holder(pid=pid, since=clock.now(), purpose=purpose, identity=identity)
 
 

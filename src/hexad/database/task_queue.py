@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from itertools import takewhile
 from typing import Final
 
-from hexad.database.connection import Database
+from hexad.database.connection import Connection, Database
 
 LINK: Final = "link"
 """Kind of the tasks that connect a memory which has its vectors with others, in the honeycomb."""
@@ -21,11 +21,15 @@ class Tasks:
 
     def put(self, kind: str, memory_no: int) -> None:
         """Queue work on a memory in the caller's transaction; queued twice is queued once."""
+        self.put_all(kind, [memory_no])
+
+    def put_all(self, kind: str, numbers: Collection[int]) -> None:
+        """Queue work on memories, each as `put` does."""
         with self._db.joined() as con:
-            con.execute(
+            con.executemany(
                 "INSERT INTO tasks(kind, memory_no) VALUES(?,?) ON CONFLICT(kind, memory_no) DO UPDATE SET"
                 " owner = NULL, attempts = 0, error = NULL",
-                (kind, memory_no),
+                [(kind, no) for no in numbers],
             )
 
     def claim(
@@ -90,24 +94,27 @@ class Tasks:
         )
         return [row[0] for row in rows]
 
-    def finish(self, kind: str, memory_no: int, *, owner: str) -> bool:
-        """Take a task off the list; False when it was queued anew meanwhile, and is to be done again."""
-        with self._db.joined() as con:
-            con.execute(
-                "DELETE FROM tasks WHERE kind = ? AND memory_no = ? AND owner = ?", (kind, memory_no, owner)
-            )
-            return con.changes > 0
-
     def finish_first(self, kind: str, numbers: Sequence[int], *, owner: str) -> set[int]:
         """Take tasks off the list up to the first that was queued anew meanwhile; returns which."""
         with self._db.joined() as con:
             held = self._held_by(owner, kind, numbers)
             finished = list(takewhile(held.__contains__, numbers))
-            con.execute(
-                "DELETE FROM tasks WHERE kind = ? AND memory_no IN (SELECT value FROM json_each(?))",
-                (kind, json.dumps(finished)),
-            )
+            self._delete(con, kind, finished)
         return set(finished)
+
+    def finish_all(self, kind: str, numbers: Sequence[int], *, owner: str) -> set[int]:
+        """Take tasks off the list, but for those that were queued anew meanwhile; returns which."""
+        with self._db.joined() as con:
+            held = self._held_by(owner, kind, numbers)
+            self._delete(con, kind, sorted(held))
+        return held
+
+    @staticmethod
+    def _delete(con: Connection, kind: str, numbers: Sequence[int]) -> None:
+        con.execute(
+            "DELETE FROM tasks WHERE kind = ? AND memory_no IN (SELECT value FROM json_each(?))",
+            (kind, json.dumps(numbers)),
+        )
 
     def _held_by(self, owner: str, kind: str, numbers: Sequence[int]) -> set[int]:
         rows = self._db.query(

@@ -226,8 +226,9 @@ class EmbeddingJob:
         done = 0
         overruns: dict[str, BudgetExceeded] = {}
         turn = _Turn(stop=stop, beat=lambda: progress(done) if progress is not None else None)
-        again = self._try_failed_again(at_once=limit is None)
-        if self.pending():
+        pending, failed = self._stores.tasks.counts(EMBED)
+        again = self._try_failed_again(pending, failed, at_once=limit is None)
+        if pending or (failed and self.pending()):
             try:
                 dimensions = self.embedder.dimensions  # an endpoint or a function has to be asked
             except BudgetExceeded as error:
@@ -271,9 +272,8 @@ class EmbeddingJob:
             self._note(next(iter(overruns.values()), None))
         return done
 
-    def _try_failed_again(self, *, at_once: bool) -> bool:
+    def _try_failed_again(self, pending: int, failed: int, *, at_once: bool) -> bool:
         """Let what failed too often be tried again, one of it unless `at_once`; return whether all is, if it works."""
-        pending, failed = self._stores.tasks.counts(EMBED)
         if not failed:
             if not pending:
                 self._pause_s = AGAIN_FIRST_S
@@ -451,12 +451,14 @@ class EmbeddingJob:
                 )
             )
         with self._stores.db.transaction():
-            for no in numbers:
-                # A task that was queued anew while we computed is about a newer text: leave it alone.
-                if self._stores.tasks.finish(EMBED, no, owner=self._owner) and no in by_memory:
-                    Vectors(self._stores.db).remove_memory(no)
-                    Vectors(self._stores.db).add(by_memory[no])
-                    self._stores.tasks.put(LINK, no)
+            # A task that was queued anew while we computed is about a newer text: it is left alone.
+            finished = self._stores.tasks.finish_all(EMBED, numbers, owner=self._owner)
+            ready = [no for no in numbers if no in finished and no in by_memory]
+            if ready:
+                vectors = Vectors(self._stores.db)
+                vectors.remove_memories(ready)
+                vectors.add([vector for no in ready for vector in by_memory[no]])
+                self._stores.tasks.put_all(LINK, ready)
         return True
 
     def _vectors(
@@ -508,6 +510,8 @@ def mean_of(vectors: Sequence[FloatRow]) -> FloatRow:
     """Return the mean of some vectors, of a single one itself."""
     import numpy as np
 
+    if len(vectors) == 1:
+        return np.asarray(vectors[0], dtype=np.float32)
     mean: FloatRow = np.mean(vectors, axis=0, dtype=np.float32)
     return mean
 

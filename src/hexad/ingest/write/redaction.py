@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import Final, cast
+from typing import Final
 
 from hexad.core.json_types import JSONValue
 from hexad.core.lazy import ByteCache
@@ -272,7 +272,9 @@ class _HarmlessMetadata:
 
     def note(self, metadata: Mapping[str, JSONValue], rules: RedactionRules) -> None:
         """Remember metadata in which these rules find nothing."""
-        if all(isinstance(value, str) for value in metadata.values()):  # numbers that are equal may be written otherwise
+        if all(
+            isinstance(value, str) for value in metadata.values()
+        ):  # numbers that are equal may be written otherwise
             self._last = metadata, rules
 
     def is_known(self, metadata: Mapping[str, JSONValue], rules: RedactionRules) -> bool:

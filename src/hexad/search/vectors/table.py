@@ -71,12 +71,18 @@ class Vectors:
 
     def remove_memory(self, memory_no: int) -> None:
         """Remove the vectors of a memory."""
+        self.remove_memories([memory_no])
+
+    def remove_memories(self, numbers: Sequence[int]) -> None:
+        """Remove the vectors of memories."""
         with self._db.joined() as con:
+            listed = (json.dumps(list(numbers)),)
             con.execute(
-                "INSERT INTO vector_removals(vector_no) SELECT no FROM vectors WHERE memory_no = ?",
-                (memory_no,),
+                "INSERT INTO vector_removals(vector_no) SELECT v.no FROM json_each(?) j CROSS JOIN vectors v"
+                " ON v.memory_no = j.value",
+                listed,
             )
-            con.execute("DELETE FROM vectors WHERE memory_no = ?", (memory_no,))
+            con.execute("DELETE FROM vectors WHERE memory_no IN (SELECT value FROM json_each(?))", listed)
             bump(con, "vectors")
 
     def remove_all(self) -> None:

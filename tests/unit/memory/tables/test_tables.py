@@ -100,8 +100,7 @@ def test_a_finished_task_is_gone_and_one_that_was_queued_anew_is_not(stores: Sto
     stores.tasks.claim(KIND, owner="a", alive=frozenset({"a"}), limit=9)
     stores.tasks.put(KIND, 2)
 
-    assert stores.tasks.finish(KIND, 1, owner="a")
-    assert not stores.tasks.finish(KIND, 2, owner="a")
+    assert {1} == stores.tasks.finish_all(KIND, [1, 2], owner="a")
     assert (1, 0) == stores.tasks.counts(KIND)
 
 
