@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,9 @@ from hexad.database import files
 from hexad.database.connection import Database
 from hexad.database.meta import Meta
 from hexad.experience.stream.frames import FrameWriter
+from hexad.interfaces.cli.app.main import main
 from hexad.lifecycle.session_capture import open_session
+from hexad.maintenance.check import check
 from programs import command, run
 
 KILLED = """
@@ -159,6 +162,7 @@ from hexad.database import files
 from hexad.database.connection import Database
 from hexad.database.meta import Meta
 from hexad.experience.stream.frames import FrameWriter
+from hexad.interfaces.cli.app.main import main
 db = Database.open(Path(sys.argv[1]), clock=FrozenClock())
 with db.transaction() as con:
     con.execute("PRAGMA cache_size = 1")
@@ -285,6 +289,42 @@ def test_a_loss_is_accepted_once_and_noted(with_keys: Path) -> None:
             for _, what, detail in hx._services.stores.meta.logged(limit=9)
             if what == "accept_losses"
         ]
+
+
+@pytest.mark.parametrize("lost", ["gone", "damaged"])
+def test_a_command_that_looks_for_losses_says_each_once(with_keys: Path, lost: str) -> None:
+    with_keys.unlink() if lost == "gone" else with_keys.write_bytes(b"garbled")
+
+    for arguments in (["check"], ["doctor"]):
+        ended = command(*arguments, cwd=with_keys.parent.parent, env={"COLUMNS": "2000"})
+        assert 5 == ended.returncode
+        assert (1, "") == (ended.stdout.count("keys.json is " + lost), ended.stderr)
+    quick = command("doctor", "--quick", cwd=with_keys.parent.parent)
+    assert 0 == quick.returncode and f"keys.json is {lost}" in quick.stderr
+
+
+@pytest.mark.parametrize(("lost", "looks"), [(False, 1), (True, 2)])
+def test_accepting_losses_checks_a_second_time_only_where_something_is_wrong(
+    with_keys: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    lost: bool,
+    looks: int,
+) -> None:
+    counted: list[object] = []
+
+    def counting(*arguments: Any) -> list[str]:
+        counted.append(arguments)
+        return check(*arguments)
+
+    monkeypatch.setattr("hexad.maintenance.check.check", counting)
+    if lost:
+        with_keys.unlink()
+
+    assert 0 == main(["--store", str(with_keys.parent), "check", "--accept-losses"])
+
+    assert looks == len(counted)
+    assert ("Accepted as lost: " in capsys.readouterr().err) == lost
 
 
 def test_a_key_file_of_an_older_version_is_known_from_the_next_opening_on(with_keys: Path) -> None:

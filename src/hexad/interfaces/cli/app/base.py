@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -32,6 +33,8 @@ EXIT_OK: Final = 0
 EXIT_DECLINED: Final = 1
 EXIT_INTEGRITY: Final = 5
 EXIT_INTERRUPTED: Final = 130
+LOSSES: Final = "--accept-losses"
+"""Stands in every warning of a file that is lost."""
 
 TEXT_BYTES_LIMIT: Final = 16 << 20
 """So much is read of a text that is to become one memory: a memory holds 1 MiB, and some notations take more."""
@@ -187,6 +190,14 @@ def opened_or_read(open_store: Callable[[bool], Hexad]) -> Hexad:
             raise refused from None
         note(f"{refused} The store was opened for reading alone.")
         return hx
+
+
+@contextmanager
+def losses_are_told() -> Iterator[None]:
+    """Let opening warn of no lost file: the command looks for those itself, and says what it finds once."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", f".*{LOSSES}", UserWarning)
+        yield
 
 
 def trust_lines(settings: hexad.TrustedSettings) -> Iterator[str]:

@@ -18,7 +18,16 @@ import click
 
 import hexad
 from hexad.config import NO_STORE
-from hexad.interfaces.cli.app.base import EXIT_INTERRUPTED, EXIT_OK, Group, OutputClosed, State, warn, wrapped
+from hexad.interfaces.cli.app.base import (
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    LOSSES,
+    Group,
+    OutputClosed,
+    State,
+    warn,
+    wrapped,
+)
 from hexad.interfaces.cli.app.messages import error_message
 
 _HERE: Final = "hexad.interfaces.cli"
@@ -91,7 +100,7 @@ def main(args: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             # Commands say it themselves, as a note.
             warnings.filterwarnings("ignore", f".* {NO_STORE}")
-            warnings.filterwarnings("always", ".*--accept-losses")
+            warnings.filterwarnings("always", f".*{LOSSES}")
             warnings.showwarning = lambda message, *_where: warn(str(message))
             code = _run(args)
     finally:

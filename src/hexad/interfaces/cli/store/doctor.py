@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -13,7 +14,14 @@ import click
 from click.core import ParameterSource
 
 import hexad
-from hexad.interfaces.cli.app.base import EXIT_INTEGRITY, Command, absence, opened_or_read, state
+from hexad.interfaces.cli.app.base import (
+    EXIT_INTEGRITY,
+    Command,
+    absence,
+    losses_are_told,
+    opened_or_read,
+    state,
+)
 from hexad.interfaces.cli.output.render import clean, clip, count, hanging, show, size, width
 
 if TYPE_CHECKING:
@@ -171,7 +179,8 @@ def doctor(ctx: click.Context, /, *, quick: bool, memories: bool, **audit: Any) 
         ctx.exit(show_quality(ctx, **audit))
     refuse_audit_options(ctx)
     try:
-        diagnosis = _examine(quick=quick)
+        with nullcontext() if quick else losses_are_told():
+            diagnosis = _examine(quick=quick)
     except hexad.AccessDenied:
         _show_locked()
         raise
@@ -313,7 +322,7 @@ def _diagnosis_lines(diagnosis: _Diagnosis) -> Iterator[str]:
         ("generator", status.generator or "none: texts are made locally"),
         ("queue", _queue(status)),
         ("caches", _caches(status)),
-        ("keys", status.keys),
+        ("keys", "not usable" if status.keys in diagnosis.integrity else status.keys),
         ("upkeep", _upkeep(status)),
         ("user", status.user_layer or "no user layer"),
         ("open in", "; ".join(status.holders) or "no process"),

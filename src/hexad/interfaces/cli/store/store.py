@@ -14,7 +14,15 @@ import click
 
 import hexad
 from hexad.config import CONFIG_FILE, DATABASE, STORE_DIRECTORY
-from hexad.interfaces.cli.app.base import EXIT_INTEGRITY, EXIT_INTERRUPTED, Command, note, print_json, state
+from hexad.interfaces.cli.app.base import (
+    EXIT_INTEGRITY,
+    EXIT_INTERRUPTED,
+    Command,
+    losses_are_told,
+    note,
+    print_json,
+    state,
+)
 from hexad.interfaces.cli.output.progress import meter
 from hexad.interfaces.cli.output.render import clean, count, show, size
 from hexad.interfaces.cli.store.encryption import (
@@ -123,9 +131,10 @@ def check(ctx: click.Context, *, accept_losses: bool) -> None:
 
     Exit code 5 when something is wrong; each line says what, and the remedy.
     """
-    with state().opened() as hx:
-        before = hx.check() if accept_losses else []
-        problems = hx.check(accept_losses=accept_losses)
+    with losses_are_told(), state().opened() as hx:
+        before = problems = hx.check()
+        if accept_losses and before:
+            problems = hx.check(accept_losses=True)
         lost = hx.xdb.lost_segments()
         path = hx.path
     show(
