@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from hexad.interfaces.cli.browse.model import RECORD_CHROME, SYNTAX, BrowserState, Line, Mode, Record
-from hexad.interfaces.cli.output.render import clean, clip, columns, count
+from hexad.interfaces.cli.output.render import clean_lines, clip, columns, count
 
 TAB: Final = 4
 MARKS_KEPT: Final = 3  # combining marks on one character; more would grow out of their line
@@ -63,7 +63,7 @@ def plain(text: str) -> str:
         return text
     kept_chars: list[str] = []
     marks = 0
-    for char in clean(text):
+    for char in clean_lines(text):
         category = unicodedata.category(char)
         marks = marks + 1 if category in ("Mn", "Me") else 0
         if category in ("Cf", "Zl", "Zp") or marks > MARKS_KEPT or 0xFE00 <= ord(char) <= 0xFE0F:

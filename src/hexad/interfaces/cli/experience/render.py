@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from hexad.interfaces.cli.output.render import clean, clip, count, excerpt, fits, hanging, table
+from hexad.interfaces.cli.output.render import clean, clean_lines, clip, count, excerpt, fits, hanging, table
 
 if TYPE_CHECKING:
     from hexad import (
@@ -207,5 +207,5 @@ def comment_lines(comments: Sequence[Comment], *, room: int) -> Iterator[str]:
         edited = "" if comment.updated_at is None else f", edited {comment.updated_at:%Y-%m-%d %H:%M}"
         head = f"{comment.id}  {target(comment.target)}  {comment.created_at:%Y-%m-%d %H:%M}{edited}"
         yield click.style(clean(head), fg="cyan")
-        for paragraph in clean(comment.content).splitlines() or [""]:
+        for paragraph in clean_lines(comment.content).splitlines() or [""]:
             yield from hanging(paragraph, indent=INDENT, room=room) or [""]

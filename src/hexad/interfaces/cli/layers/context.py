@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hexad.interfaces.cli.app.base import Command, note, require_utf8, several, state
-from hexad.interfaces.cli.output.render import clean, count, fitted, hanging, own_lines, show, width
+from hexad.interfaces.cli.output.render import (
+    clean,
+    clean_lines,
+    count,
+    fitted,
+    hanging,
+    own_lines,
+    show,
+    width,
+)
 
 if TYPE_CHECKING:
     from hexad import FusedContext, MemoryItem, Plan
@@ -88,7 +97,7 @@ def context(task: str, *, plan_only: bool, explain: bool, literal: bool, **optio
 
 def _context_lines(context: FusedContext) -> Iterator[str]:
     if context:
-        yield from fitted(clean(context.render()))
+        yield from fitted(clean_lines(context.render()))
 
 
 def _notes(context: FusedContext, *, explain: bool, layers: list[str] | None) -> None:

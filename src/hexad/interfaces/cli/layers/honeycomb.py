@@ -11,7 +11,7 @@ import click
 
 import hexad
 from hexad.interfaces.cli.app.base import Command, Group, note, state
-from hexad.interfaces.cli.output.render import clean, clip, count, hanging, show, size, width
+from hexad.interfaces.cli.output.render import clean, clean_lines, clip, count, hanging, show, size, width
 from hexad.interfaces.cli.store.ingest import waiting_links
 
 if TYPE_CHECKING:
@@ -392,7 +392,7 @@ def _context_lines(context: JitContext, origins: Sequence[str], *, trace: bool) 
             for line in hanging(words, indent=0, room=room):
                 yield click.style(line, dim=True)
         # Only our own lines begin at the margin: no text can pass for the head of another piece.
-        text = clean(piece.text)
+        text = clean_lines(piece.text)
         yield from hanging(text, indent=2, room=room) if trace else (textwrap.indent(text, "  ", bool),)
     limits = ", ".join(f"{name} {value:g}" for name, value in context.thresholds.items())
     left = ", ".join(f"{number:,} {reason}" for reason, number in context.left_out.items())

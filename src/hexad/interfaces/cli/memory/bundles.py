@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from hexad.interfaces.cli.app.base import Command, Function, note, parse_object, several, state
-from hexad.interfaces.cli.output.render import clean, clip, excerpt, own_lines, quoted_lines, show, width
+from hexad.interfaces.cli.output.render import (
+    clean,
+    clean_lines,
+    clip,
+    excerpt,
+    own_lines,
+    quoted_lines,
+    show,
+    width,
+)
 
 if TYPE_CHECKING:
     from hexad import Bundle, KindList, ProjectContext
@@ -84,7 +93,7 @@ def _use_context_lines(context: ProjectContext) -> Iterator[str]:
     if context.text:
         yield from own_lines(context.text)
     elif not _nothing_fits(context.notes):
-        note(clean(context.bundle.global_summary))
+        note(clean_lines(context.bundle.global_summary))
 
 
 @click.command(cls=Command)
@@ -107,7 +116,7 @@ def bundle(space: str, topic: str, **options: Any) -> None:
 
 def _bundle_lines(bundle: Bundle) -> Iterator[str]:
     if bundle.sections or not _nothing_fits(bundle.notes):
-        yield clean(bundle.global_summary)
+        yield clean_lines(bundle.global_summary)
         if bundle.digest is not None:
             yield ""
             yield from quoted_lines(bundle.digest)
@@ -145,7 +154,7 @@ def _section_lines(bundle: Bundle | KindList) -> Iterator[str]:
             facts.append("pinned")
         yield ""
         yield f"{number:>2}. {click.style(clip(memory.path, room - 4), bold=True)}"
-        yield f"    {click.style(' · '.join(facts), fg='cyan')}"
+        yield f"    {click.style(clean(' · '.join(facts)), fg='cyan')}"
         text = memory.raw if memory.id in bundle.raw_ids else memory.summary_short
         limit = max(_SHOWN_LINES, text.count("\n") + 1) if memory.id in bundle.raw_ids else _SHOWN_LINES
         for line in excerpt(text, query="", room=room - 6, verbatim=True, limit=limit):

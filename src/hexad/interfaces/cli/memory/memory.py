@@ -15,6 +15,7 @@ from hexad.interfaces.cli.memory.scopes import check_scope, list_scope, say_remo
 from hexad.interfaces.cli.memory.spaces import DRY_RUN, collect, empty, gc_options
 from hexad.interfaces.cli.output.render import (
     clean,
+    clean_lines,
     count,
     fitted,
     memory_lines,
@@ -168,7 +169,9 @@ def _history_lines(versions: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for version in versions:
         head = f"version {version['version']}, until {version['replaced_at']}"
         yield click.style(head, bold=True)
-        yield textwrap.indent(clean(str(version["raw"])), "  ", bool)  # so that no text begins a version
+        yield textwrap.indent(
+            clean_lines(str(version["raw"])), "  ", bool
+        )  # so that no text begins a version
 
 
 @memory.command()

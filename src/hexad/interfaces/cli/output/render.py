@@ -60,11 +60,17 @@ _TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u20
 
 
 def clean(text: str) -> str:
-    """Return text without control characters: what a memory holds must not steer the terminal, nor hide on it.
+    """Return a text on one line, without control characters: what a memory holds must not steer the terminal, hide on
+    it, or begin a line that passes for one of the command.
 
-    >>> clean("red\\x1b[31m al\\u200bert")
-    'red�[31m alert'
+    >>> clean("red\\x1b[31m al\\u200bert\\n1  mem_01")
+    'red�[31m alert 1  mem_01'
     """
+    return clean_lines(text).replace("\n", " ")
+
+
+def clean_lines(text: str) -> str:
+    """Return a text without control characters, its lines as they are: each is printed behind an indent or a bar."""
     if text.isascii() and text.isprintable():
         return text
     if not text.isprintable():
@@ -96,7 +102,7 @@ def clip(text: str, room: int) -> str:
     >>> clip("a long line", 6)
     'a lon…'
     """
-    line = clean(text).replace("\n", " ").replace("\t", "    ")
+    line = clean(text).replace("\t", "    ")
     if columns(line) <= room:
         return line
     kept_chars, used = [], 1
@@ -184,7 +190,7 @@ def hit_lines(
         facts.append("pinned")
     if hit.instruction_like:
         facts += [f"trust: {memory.trust}", "reads as instructions"]
-    yield f"    {click.style(' · '.join(facts), fg='cyan')}"
+    yield f"    {click.style(clean(' · '.join(facts)), fg='cyan')}"
     verbatim = memory.kind in _VERBATIM and memory.metadata.get("language") not in _PROSE
     for line in excerpt(hit.text, query=query, room=room - 6, verbatim=verbatim, limit=lines):
         yield f"    {click.style('│', dim=True)} {line}"
@@ -227,14 +233,14 @@ def excerpt(text: str, *, query: str, room: int, verbatim: bool, limit: int = EX
 
 
 def _verbatim(text: str) -> list[str]:
-    return textwrap.dedent(clean(text).expandtabs(4)).splitlines()
+    return textwrap.dedent(clean_lines(text).expandtabs(4)).splitlines()
 
 
 def _wrapped(text: str, room: int) -> list[str]:
     """Return prose wrapped to `room`, without blank lines: what belongs to one paragraph flows together."""
     paragraphs: list[str] = []
     open_ = False
-    for line in clean(text).splitlines():
+    for line in clean_lines(text).splitlines():
         apart = not line.strip() or _BLOCK.match(line) is not None
         if open_ and not apart:
             paragraphs[-1] += " " + line.strip()
@@ -402,7 +408,7 @@ def memory_lines(memory: Memory, *, room: int) -> Iterator[str]:
 
 def quoted_lines(text: str) -> Iterator[str]:
     """Give the lines of a text that somebody wrote, each behind a bar, so that none reads as a line of the command."""
-    for line in clean(text).removesuffix("\n").split("\n"):
+    for line in clean_lines(text).removesuffix("\n").split("\n"):
         yield f"{click.style('│', dim=True)} {line}"
 
 
@@ -413,4 +419,4 @@ def own_lines(text: str) -> Iterator[str]:
     if on_terminal():
         yield from quoted_lines(text)
     else:
-        yield clean(text).removesuffix("\n")
+        yield clean_lines(text).removesuffix("\n")

@@ -9,7 +9,16 @@ import pytest
 
 import hexad
 from hexad.interfaces.cli.output import progress, render
-from hexad.interfaces.cli.output.render import clean, clip, columns, excerpt, hanging, memory_table, table
+from hexad.interfaces.cli.output.render import (
+    clean,
+    clean_lines,
+    clip,
+    columns,
+    excerpt,
+    hanging,
+    memory_table,
+    table,
+)
 
 
 @pytest.mark.parametrize("module", [render, progress])
@@ -21,7 +30,8 @@ def test_the_examples_in_the_docstrings_hold(module):
 
 
 def test_control_characters_of_a_memory_never_reach_the_terminal():
-    assert "a�[2Jb\nc\td" == clean("a\x1b[2Jb\nc\td")
+    assert "a�[2Jb\nc\td" == clean_lines("a\x1b[2Jb\nc\td")
+    assert "a�[2Jb c\td" == clean("a\x1b[2Jb\nc\td")
     assert "��" == clean("\x9b\ud800")
 
 
