@@ -13,7 +13,7 @@ from mcp.client.client import Client
 
 import hexad
 from hexad import AgentMemory, Hexad
-from hexad.core.prompt_fence import defused, fenced_json
+from hexad.core.prompt_fence import TAG, defused, fenced_json, framed, visible
 from http_servers import serving
 from mcp_clients import answer, in_process, text_of
 from test_hooks import hook
@@ -261,6 +261,13 @@ def test_what_makes_a_form_of_a_sign_or_of_a_letter_stays() -> None:
         "\u0646\u200c\u0647",
     ):
         assert text == defused(text)
+
+
+def test_what_is_not_looked_through_is_what_nothing_changes() -> None:
+    for sign in map(chr, range(0x300)):
+        for text in (sign, f"{sign}system", f"a{sign}>", f"x{sign}/tool> {sign}INST]", f"a {sign}{sign} b"):
+            assert framed(visible(text)) == defused(text)
+    assert f"({TAG}" == defused(f"<{TAG}") == defused(f"\uff1c{TAG}")
 
 
 def test_operators_and_types_of_code_are_no_borders() -> None:

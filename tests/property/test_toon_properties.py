@@ -41,3 +41,19 @@ def test_it_writes_rows_as_a_context_has_them_the_same(about: str, rows: list[di
     value = {"about": about, "rows": rows}
 
     assert toons.dumps(value) == encode(value)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " a", "a ", "\xa0a", "true", "null", "-a", "#a", "5", "+5", "05", "1.5e3", "a,b", "a:", "[a", "a}"],
+)
+def test_a_text_that_could_be_something_else_is_quoted(text: str) -> None:
+    assert f't: "{text}"' == encode({"t": text})
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a", "a b", "a-", "a#", "truex", "true false", "1.5.2", "+", "+a", "1e", "v5", "5 eggs", "ü", "_"],
+)
+def test_a_text_that_can_be_nothing_else_is_not_quoted(text: str) -> None:
+    assert f"t: {text}" == encode({"t": text})

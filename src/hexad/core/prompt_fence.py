@@ -52,6 +52,9 @@ _MARKUP: Final = lazy_pattern(
     r"|\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT)\])",
     re.IGNORECASE,
 )
+# What none of the patterns finds anything in: nearly every text. Of ASCII they change what steers, and what follows a
+# bracket that opens or a bar.
+_SUSPICIOUS: Final = lazy_pattern(r"[^\t\n -;=-Z\\-{}~]")
 _SEAL_DIGITS: Final = 16
 _ATTRIBUTE_SHOWN: Final = 200
 _UNSEEN: Final = "\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
@@ -118,6 +121,8 @@ def framed(text: str) -> str:
 
 def defused(text: str) -> str:
     """Return a text in which nothing opens or closes our block or a model's own frames, hides or steers."""
+    if _SUSPICIOUS.search(text) is None:
+        return text
     return framed(_LOOKALIKE.sub("(", visible(text)))
 
 

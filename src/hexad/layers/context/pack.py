@@ -20,7 +20,7 @@ from hexad.layers.context.selection import (
     reconcile,
     without_superseded,
 )
-from hexad.layers.context.toon import encode
+from hexad.layers.context.toon import ROW_MARGIN, cells, encode, table
 from hexad.layers.contract import EvidenceBlock, FusedContext, LeftOut, MemoryItem, Plan, ScoredItem
 from hexad.layers.scoring import order, rank
 from hexad.memory.layer_names import MemoryLayer, QueryClass
@@ -46,6 +46,8 @@ class ContextRows:
     def __init__(self) -> None:
         self._made: dict[tuple[str, str], JSONObject] = {}
         self._rendered: dict[tuple[str, tuple[tuple[str, str], ...]], str] = {}
+        self._lines: dict[Sequence[str], dict[tuple[str, str], str]] = {}
+        self._places: dict[str, tuple[int, tuple[float, int, float, str]]] = {}
 
     def rendered(self, form: str, shown: Sequence[EvidenceBlock], render: Callable[[], str]) -> str:
         """Return what these blocks read in a form, made once."""
@@ -62,6 +64,22 @@ class ContextRows:
         if made is None:
             made = self._made[key] = _fields(scored_item, text)
         return made if columns is _COLUMNS else {name: made[name] for name in columns}
+
+    def line(self, scored_item: ScoredItem, text: str, columns: Sequence[str]) -> str:
+        """Return an item as a row of a table in TOON."""
+        lines = self._lines.setdefault(columns, {})
+        key = (scored_item.item.id, text)
+        line = lines.get(key)
+        if line is None:
+            line = lines[key] = cells(self.row(scored_item, text, columns).values())
+        return line
+
+    def in_order(self, blocks: Iterable[EvidenceBlock]) -> list[EvidenceBlock]:
+        """Return blocks in the order in which they are shown."""
+        places = self._places
+        pairs = [(block.item.id, block) for block in blocks]
+        places.update({id_: _shown_order(block) for id_, block in pairs if id_ not in places})
+        return [block for _, block in sorted(pairs, key=lambda pair: places[pair[0]])]
 
     def columns(self, blocks: Sequence[EvidenceBlock]) -> tuple[tuple[str, ...], JSONObject]:
         """Return the columns of a table of these blocks, and what all of them have in common besides."""
@@ -213,8 +231,10 @@ def pack(
         )
     ranked = fuse(answered, plan)
     rows = ContextRows()
+    columns = columns_of([rows.row(each, each.item.text, _COLUMNS) for each in ranked.items])
     packings = {
-        name: _Packing(task, plan, answered, ranked, counter, name, rows, details=details) for name in FORMATS
+        name: _Packing(task, plan, answered, ranked, counter, name, rows, columns=columns, details=details)
+        for name in FORMATS
     }
     best = packings[form or "toon"].packed()
     if form is None and counter.count(_render("json", task, best.blocks, answered, rows)) < best.tokens:
@@ -249,13 +269,13 @@ class _Packing:
         form: str,
         rows: ContextRows,
         *,
+        columns: tuple[tuple[str, ...], JSONObject],
         details: bool,
     ) -> None:
+        """`columns` are those of all items."""
         self._task, self._plan, self._answered, self._ranked = task, plan, answered, ranked
         self._counter, self._form, self._rows, self._details = counter, form, rows, details
-        self._columns, self._shared = columns_of(
-            [rows.row(scored_item, scored_item.item.text, _COLUMNS) for scored_item in ranked.items]
-        )
+        self._columns, self._shared = columns
         self._prices: dict[tuple[str, str], int] = {}
 
     def packed(self) -> _Packed:
@@ -387,13 +407,14 @@ class _Packing:
                 if shown == "text"
                 else scored_item.item.summary or scored_item.item.text
             )
-            row = self._rows.row(scored_item, text, self._columns)
             if self._form == "markdown":
                 fields = self._rows.row(scored_item, text, _COLUMNS)
                 cost = self._counter.count(_markdown_item(scored_item, fields, self._shared) + "\n")
             elif self._form == "toon":
-                cost = self._counter.count(encode([row]).partition("\n")[2] + "\n")
+                line = self._rows.line(scored_item, text, self._columns)
+                cost = self._counter.count(f"{ROW_MARGIN}{line}\n")
             else:
+                row = self._rows.row(scored_item, text, self._columns)
                 cost = self._counter.count(_compact(row) + ",")
             self._prices[key] = cost
         return self._prices[key]
@@ -509,7 +530,7 @@ def _shown_order(block: EvidenceBlock) -> tuple[int, tuple[float, int, float, st
 def _render(
     form: str, task: str, blocks: Iterable[EvidenceBlock], answered: LayerAnswers, rows: ContextRows
 ) -> str:
-    shown = sorted(blocks, key=_shown_order)
+    shown = rows.in_order(blocks)
     return rows.rendered(form, shown, lambda: _rendered(form, task, shown, answered, rows))
 
 
@@ -519,24 +540,29 @@ def _rendered(
     if form == "markdown":
         return _markdown(task, shown, answered, context_rows)
     columns, shared = context_rows.columns(shown)
-    rows = {
-        name: [
-            context_rows.row(block.scored, block.text, columns)
-            for block in shown
-            if block.item.layer in layers
-        ]
-        for name, layers in (("state", STATE_LAYERS), ("evidence", EVIDENCE_LAYERS))
-    }
-    document: dict[str, JSONValue] = {
+    head: dict[str, JSONValue] = {
         "about": ABOUT,
         "task": defused_line(task)[:_TASK_SHOWN],
         **({"every_row": shared} if shared else {}),
-        **{name: some for name, some in rows.items() if some},
+    }
+    parts = {
+        name: own
+        for name, layers in (("state", STATE_LAYERS), ("evidence", EVIDENCE_LAYERS))
+        if (own := [block for block in shown if block.item.layer in layers])
     }
     missing = _missing(answered)
-    if missing:
-        document["not_answered"] = missing
-    return encode(document) if form == "toon" else _compact(document)
+    tail: dict[str, JSONValue] = {"not_answered": missing} if missing else {}
+    if form == "json":
+        rows: dict[str, JSONValue] = {
+            name: [context_rows.row(block.scored, block.text, columns) for block in own]
+            for name, own in parts.items()
+        }
+        return _compact({**head, **rows, **tail})
+    tables = [
+        table(name, columns, [context_rows.line(block.scored, block.text, columns) for block in own])
+        for name, own in parts.items()
+    ]
+    return "\n".join([encode(head), *tables, *([encode(tail)] if tail else [])])
 
 
 def _compact(value: JSONValue) -> str:

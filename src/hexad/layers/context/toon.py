@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from math import isfinite
 from types import NoneType
@@ -17,9 +17,13 @@ from typing import Final, TypeGuard
 from hexad.core.json_types import JSONValue
 
 _INDENT: Final = "  "
+ROW_MARGIN: Final = _INDENT
+"""What stands before a row of a table that is a member of the whole."""
 _KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
-_NUMBER: Final = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|0[0-9]+")
-_SPECIAL: Final = re.compile(r'[,:"\\\[\]{}\x00-\x1f]')
+_NUMBER: Final = r"\+?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+_SPECIAL: Final = r',:"\\\[\]{}\x00-\x1f'
+_BARE: Final = re.compile(rf"(?!(?:true|false|null|{_NUMBER})\Z)[^\s#{_SPECIAL}-][^{_SPECIAL}]*(?<!\s)")
+"""A string that nothing but itself can be without quotes."""
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _ESCAPES: Final = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
@@ -38,6 +42,23 @@ def encode(value: JSONValue) -> str:
     if _is_list(value):
         return "\n".join(_list("", value, 0))
     return _plain(value)
+
+
+def cells(values: Iterable[JSONValue]) -> str:
+    """Return a row of a table, of plain values, without its margin."""
+    return ",".join(map(_plain, values))
+
+
+def table(name: str, fields: Sequence[str], rows: Sequence[str]) -> str:
+    r"""Return a member that is a table, of rows as `cells` has them, as `encode` does of an object that has it.
+
+    >>> table("rows", ["id", "text"], [cells([1, "a, b"]), cells([2, "c"])]) == encode(
+    ...     {"rows": [{"id": 1, "text": "a, b"}, {"id": 2, "text": "c"}]}
+    ... )
+    True
+    """
+    head = f"{_name(name)}[{len(rows)}]{{{','.join(map(_name, fields))}}}:"
+    return "\n".join([head, *[_INDENT + row for row in rows]])
 
 
 def _object(value: Mapping[str, JSONValue], depth: int) -> Iterator[str]:
@@ -70,7 +91,7 @@ def _list(name: str, value: Sequence[JSONValue], depth: int, *, tables: bool = T
         yield f"{head}{{{','.join(map(_name, fields))}}}:"
         for row in value:
             assert isinstance(row, Mapping)
-            yield f"{margin}{_INDENT}{','.join(_plain(row[field]) for field in fields)}"
+            yield f"{margin}{_INDENT}{cells([row[field] for field in fields])}"
         return
     yield f"{head}:"
     for item in value:
@@ -126,7 +147,7 @@ def _name(key: str) -> str:
 
 def _plain(value: JSONValue) -> str:
     if isinstance(value, str):
-        return _quoted(value) if _needs_quotes(value) else value
+        return value if _BARE.fullmatch(value) else _quoted(value)
     if isinstance(value, float):
         if not isfinite(value):
             return "null"
@@ -134,17 +155,6 @@ def _plain(value: JSONValue) -> str:
         number = number.rstrip("0").rstrip(".") if "." in number else number
         return "0" if number == "-0" else number
     return json.dumps(value)
-
-
-def _needs_quotes(text: str) -> bool:
-    return (
-        not text
-        or text != text.strip()
-        or text in ("true", "false", "null")
-        or text.startswith(("-", "#"))
-        or _NUMBER.fullmatch(text) is not None
-        or _SPECIAL.search(text) is not None
-    )
 
 
 def _quoted(text: str) -> str:
