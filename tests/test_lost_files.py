@@ -391,6 +391,33 @@ def test_a_log_that_is_lost_is_missed(project: Path, damage: str, end: str) -> N
         assert 200 == len(hx.xdb.recall(session_id="monday", limit=500))
 
 
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_lost_log_is_not_sealed_as_if_nothing_were_missing(project: Path, damage: str) -> None:
+    log = log_of(project, end="closed")
+    whole = log.read_bytes()
+    DAMAGES[damage](log)
+    there = damage != "gone"
+
+    with opened_with_losses(project) as hx:
+        report = hx.xdb.seal()
+        hx.maintain()
+        assert (0, int(there)) == (report.rows, len(lines_of(list(report.problems), log.name)))
+        assert 1 == len(lines_of(hx.check(), log.name))
+        assert there == log.exists()
+    if damage == "halved":  # what is left of it is kept once the rest is given up
+        with opened_with_losses(project) as hx:
+            hx.check(accept_losses=True)
+            assert 0 < hx.xdb.seal().rows < 200
+        with hexad.open(project, embedder=None, background=False) as hx:
+            assert [] == hx.check()
+        return
+    log.touch(mode=0o600)
+    log.write_bytes(whole)  # from a backup
+    with hexad.open(project, embedder=None, background=False) as hx:
+        assert 200 == hx.xdb.seal().rows
+        assert [] == hx.check()
+
+
 def test_a_lost_log_is_accepted(project: Path) -> None:
     log = log_of(project, end="closed")
     log.unlink()

@@ -192,8 +192,13 @@ class SegmentManifest:
 
     def require_logs(self, directory: Path) -> None:
         """Raise `IntegrityError` where a log of the stream in `directory` is gone, or shorter than it was."""
-        for words in self._meta.lost_files(directory.parent).values():
+        for words in self.lost_logs(directory).values():
             raise IntegrityError(words)
+
+    def lost_logs(self, directory: Path) -> dict[Path, str]:
+        """Return in words which logs of the stream in `directory` are gone, or shorter than they were."""
+        store = directory.parent
+        return {store / name: words for name, words in self._meta.lost_files(store).items()}
 
     def retired(self, names: Sequence[str]) -> set[str]:
         """Return which of these logs are in a segment."""

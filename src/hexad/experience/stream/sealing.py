@@ -427,7 +427,7 @@ class Sealer:
             if not (all or self._is_due(left_paths)):
                 self._note(left_paths)
                 return StreamReport()
-            logs = list(_readable_logs(left_paths, problems, self._engine.cipher))
+            logs = list(_readable_logs(self._whole(left_paths, problems), problems, self._engine.cipher))
             self._before(logs)
             for group in _seal_groups(logs):
                 if stop():
@@ -450,6 +450,12 @@ class Sealer:
             freed_bytes=freed,
             problems=tuple(problems),
         )
+
+    def _whole(self, left_paths: Sequence[Path], problems: list[str]) -> list[Path]:
+        """Return the logs that are as long as was noted: what is left of another would pass for all there was."""
+        lost = self.manifest.lost_logs(self.logs.parent)
+        problems += (lost[path] for path in left_paths if path in lost)
+        return [path for path in left_paths if path not in lost]
 
     def _note(self, left_paths: Sequence[Path]) -> None:
         """Note how long the logs of killed programs are: nobody else did. What of them was never synced is by then."""
