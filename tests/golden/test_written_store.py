@@ -28,6 +28,7 @@ from golden.written_store import PLACE, START, Writer
 from hexad import FrozenClock
 from hexad.database.connection import Database
 from hexad.lifecycle.schema import bring_up_to_date
+from hexad.text import chunking
 
 DATA = Path(__file__).parent.parent / "data" / "written"
 STORE = DATA / "store.tar.xz"
@@ -85,7 +86,10 @@ def today(unpacked: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same stores, but written by the code of today, and then moved as the old ones were."""
     before = tmp_path_factory.mktemp("today") / "before"
     before.mkdir()
-    Writer(before, FrozenClock(START), keys=unpacked / "project" / ".hexad" / "keys.json").write()
+    with pytest.MonkeyPatch.context() as patch:
+        # A class has shared a chunk with what stands before it until then: where its chunks are is no answer.
+        patch.setattr(chunking._Span, "opens", False)
+        Writer(before, FrozenClock(START), keys=unpacked / "project" / ".hexad" / "keys.json").write()
     return before.rename(before.parent / "after")
 
 

@@ -12,7 +12,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from typing import Final
+from typing import Final, NamedTuple
 
 from hexad.errors import InvalidInput
 from hexad.text.literals import TRAIL
@@ -69,14 +69,14 @@ def chunk(
     spans = _trimmed(text, _complete(text, sections))
     limit = max_tokens * _UNITS_PER_TOKEN
     if not sections and len(text) * _IDEOGRAPH <= limit:  # one piece, of whatever characters
-        return [lines.section(start, end, heading) for start, end, heading in spans]
+        return [lines.section(span.start, span.end, span.heading) for span in spans]
     sizes = _Sizes(text)
     result: list[Section] = []
-    for start, end, heading in _merged(spans, sizes, limit=limit):
+    for span in _merged(spans, sizes, limit=limit):
         for piece_start, piece_end in _pieces(
-            text, sizes, start, end, limit=limit, overlap=overlap * _UNITS_PER_TOKEN
+            text, sizes, span.start, span.end, limit=limit, overlap=overlap * _UNITS_PER_TOKEN
         ):
-            result.append(lines.section(piece_start, piece_end, heading))
+            result.append(lines.section(piece_start, piece_end, span.heading))
     return result
 
 
@@ -137,7 +137,11 @@ def _units(char: str) -> int:
     return _IDEOGRAPH
 
 
-_Span = tuple[int, int, str]
+class _Span(NamedTuple):
+    start: int
+    end: int
+    heading: str
+    opens: bool = False
 
 
 def _complete(text: str, sections: Sequence[Section]) -> Iterator[_Span]:
@@ -150,18 +154,18 @@ def _complete(text: str, sections: Sequence[Section]) -> Iterator[_Span]:
                 f"it or leaves the text of {len(text)} characters. Give sections in order, without overlap."
             )
         if at < section.start:
-            yield at, section.start, ""
-        yield section.start, section.end, section.heading
+            yield _Span(at, section.start, "")
+        yield _Span(section.start, section.end, section.heading, section.opens)
         at = section.end
     if at < len(text):
-        yield at, len(text), ""
+        yield _Span(at, len(text), "")
 
 
 def _trimmed(text: str, spans: Iterator[_Span]) -> Iterator[_Span]:
-    for start, end, heading in spans:
-        start, end = _trim(text, start, end)
+    for span in spans:
+        start, end = _trim(text, span.start, span.end)
         if start < end:
-            yield start, end, heading
+            yield span._replace(start=start, end=end)
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int]:
@@ -188,28 +192,29 @@ def _whole_characters(text: str, start: int, end: int, *, low: int, high: int) -
 
 def _merged(spans: Iterator[_Span], sizes: _Sizes, *, limit: int) -> Iterator[_Span]:
     """Join neighbours of which one is tiny, as long as they belong together and fit."""
-    last: tuple[int, int, str] | None = None
+    last: _Span | None = None
     names: list[str] = []
-    for start, end, heading in spans:
-        if last is not None and _fits(last, (start, end, heading), sizes, limit=limit):
-            last = last[0], end, last[2]
-            if not _is_inside(heading, last[2]):
-                names.append(heading)
+    for span in spans:
+        if last is not None and _fits(last, span, sizes, limit=limit):
+            last = last._replace(end=span.end)
+            if not _is_inside(span.heading, last.heading):
+                names.append(span.heading)
             continue
         if last is not None:
-            yield last[0], last[1], _joint_heading(last[2], names)
-        last, names = (start, end, heading), []
+            yield last._replace(heading=_joint_heading(last.heading, names))
+        last, names = span, []
     if last is not None:
-        yield last[0], last[1], _joint_heading(last[2], names)
+        yield last._replace(heading=_joint_heading(last.heading, names))
 
 
 def _fits(left: _Span, right: _Span, sizes: _Sizes, *, limit: int) -> bool:
-    if sizes.of(left[0], right[1]) > limit:
+    # What holds others is no part of what stands before it: a class is more than the imports above its first line.
+    if right.opens or sizes.of(left.start, right.end) > limit:
         return False
     tiny = limit // _TINY_SHARE
-    if sizes.of(left[0], left[1]) > tiny and sizes.of(right[0], right[1]) > tiny:
+    if sizes.of(left.start, left.end) > tiny and sizes.of(right.start, right.end) > tiny:
         return False
-    return _is_inside(right[2], left[2]) or _parent(left[2]) == _parent(right[2])
+    return _is_inside(right.heading, left.heading) or _parent(left.heading) == _parent(right.heading)
 
 
 def _is_inside(heading: str, outer: str) -> bool:

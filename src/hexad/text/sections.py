@@ -10,6 +10,7 @@ class Section:
     """A span of an item's text that its reader knows as a unit: a heading's body, a definition, a cell.
 
     Offsets are in characters, lines count from 1. Sections of one item do not overlap and are in order.
+    `opens` says that a definition which holds others begins here, such as a class.
     """
 
     start: int
@@ -17,3 +18,4 @@ class Section:
     first_line: int
     last_line: int
     heading: str = ""
+    opens: bool = False

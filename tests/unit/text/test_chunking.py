@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import accumulate, pairwise
 
 import pytest
@@ -40,7 +41,8 @@ def texts_with_sections(draw: st.DrawFn) -> tuple[str, list[Section]]:
     starts = [lines.start(n) for n in range(1, text.count("\n") + 2)]
     chosen = sorted({*draw(st.lists(st.sampled_from(starts), max_size=8)), len(text)})
     headings = st.sampled_from(["", "A", "A > B", "A > C", "f(x)", "K.m(a.b)", "K"])
-    sections = [lines.section(a, b, draw(headings)) for a, b in pairwise(chosen)]
+    opens = st.booleans()
+    sections = [replace(lines.section(a, b, draw(headings)), opens=draw(opens)) for a, b in pairwise(chosen)]
     return text, sections
 
 
@@ -161,6 +163,20 @@ def test_a_class_and_its_tiny_methods_are_one_chunk_under_the_name_of_the_class(
     ]
 
     assert ["A"] == [s.heading for s in chunk(text, sections=sections)]
+
+
+def test_what_stands_before_a_class_with_methods_is_no_part_of_its_first_chunk():
+    text = "import os\n\nclass A:\n    size = 1\n    def f(): ...\n"
+    lines = LineIndex(text)
+    sections = [
+        lines.section(0, 11, ""),
+        replace(lines.section(11, 33, "A"), opens=True),
+        lines.section(33, len(text), "A.f()"),
+    ]
+
+    assert [("", 1, 1), ("A", 3, 5)] == [
+        (s.heading, s.first_line, s.last_line) for s in chunk(text, sections=sections)
+    ]
 
 
 def test_sections_that_fill_a_chunk_stay_apart():

@@ -7,7 +7,7 @@ import re
 import warnings
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from hexad.core.lazy import lazy_pattern
@@ -279,9 +279,11 @@ class _Layout:
             if begin >= stop:
                 continue
             self._add(at, begin, heading)
-            name = prefix + each.name
+            name, added = prefix + each.name, len(self.sections)
             if each.children:
                 self.lay(each.children, begin, stop, heading=name + each.signature, prefix=name + ".")
+                if added < len(self.sections):
+                    self.sections[added] = replace(self.sections[added], opens=True)
             else:
                 self._add(begin, stop, name + each.signature)
             at = stop

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import hexad
 from hexad.ingest.sources.formats import syntax
 from hexad.ingest.sources.formats.code import BRACES, FLAT, code_sections
+from hexad.text.chunking import chunk
 from source_sections import assert_sections_cover, outline
 
 PIECES = st.sampled_from(
@@ -99,6 +100,22 @@ if LIMIT:
         ("", 26, 28),
         ("late()", 29, 29),
     ] == outline(text, code_sections(text, language="python"))
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("python", "import os\n\nclass Store(Base):\n    size = 1\n\n    def get(self): ...\n"),
+        ("ruby", "require 'os'\n\nclass Store\n  attr :size\n\n  def get\n  end\nend\n"),
+        ("kotlin", "import os\n\nclass Store {\n    val size = 1\n\n    fun get() {}\n}\n"),
+        ("java", "import os;\n\nclass Store {\n    int size = 1;\n\n    void get() {}\n}\n"),
+    ],
+)
+def test_the_first_lines_of_a_class_are_a_chunk_apart_from_the_imports_before_them(language, text):
+    spans = chunk(text, sections=code_sections(text, language=language))
+
+    assert ["", "Store"] == [span.heading for span in spans]
+    assert [1, 3] == [span.first_line for span in spans]
 
 
 def test_python_that_does_not_parse_is_read_by_its_structure():
