@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from hexad import Hexad
@@ -51,6 +52,48 @@ def test_a_further_definition_says_by_how_much_it_is_behind(lanterns):
     assert "a further definition of a file that answers" in further.why
     assert "further" not in first.parts
     assert further.relevance <= first.relevance
+
+
+def _meaning(texts):
+    """Embed texts: how near each is to the question is how often it has the word glow, of which nobody asks."""
+    near = np.array([1.0 if text == QUESTION else min(0.9, 0.3 * text.count("glow")) for text in texts])
+    return np.stack([near, np.sqrt(1 - near**2)], axis=1).astype(np.float32)
+
+
+BEACONS = {
+    # The words of the question in one definition, its meaning in the other one.
+    "many.py": f"def name_pier():\n    # lantern, harbour, dusk\n{_PADDING}\n\n"
+    f"def warm_pier():\n    # glow glow glow\n{_PADDING}",
+    # Some of both in one.
+    "single.py": f"def tend_pier():\n    # lantern, harbour: glow glow\n{_PADDING}",
+    **{f"boat{n}.py": f"def row_{n}():\n    # lantern, boat {n}\n{_PADDING}" for n in range(32)},
+}
+
+
+def test_code_stands_in_the_order_of_what_speaks_for_each_definition_by_itself(opened, project):
+    hx = opened(embedder=_meaning)
+    write(project, BEACONS)
+    hx.ingest(project)
+    hx.embed_pending()
+
+    hits = hx.recall(QUESTION, min_relevance=0)
+
+    assert "tend_pier()" == hits[0].chunk.heading
+    assert "name_pier()" == hits[1].chunk.heading
+    assert len({hit.location for hit in hits}) == len(hits)
+    assert sorted((hit.score for hit in hits), reverse=True) == [hit.score for hit in hits]
+    assert [hit.score for hit in hits] == pytest.approx([sum(hit.parts.values()) for hit in hits])
+    assert "it stands among code by what speaks for this passage alone" in hits[0].why
+    assert hits[0].parts["passage"] > 0
+
+
+def test_what_a_question_names_stays_where_it_is_defined(opened, project):
+    hx = opened(embedder=_meaning)
+    write(project, BEACONS)
+    hx.ingest(project)
+    hx.embed_pending()
+
+    assert "name_pier()" == hx.recall("name_pier", min_relevance=0)[0].chunk.heading
 
 
 def test_the_limit_and_the_tokens_count_hits_and_not_files(lanterns):

@@ -430,10 +430,10 @@ class Recaller:
         self._place_standing(found_candidates.standing, order, fusion)
         best = sorted((-fusion.scores[seat], places[no].id, seat) for seat, no in enumerate(order))
         hits: Sequence[RankedHit] = [
-            RankedHit._make((order[seat], -score, seat, 0.0, None, 0.0)) for score, _, seat in best
+            RankedHit._make((order[seat], -score, seat, 0.0, None, 0.0, 0.0)) for score, _, seat in best
         ]
         if options.definitions and found_candidates.passages:
-            hits = with_definitions(hits, found_candidates, limit=options.limit)
+            hits = with_definitions(hits, found_candidates, fusion, limit=options.limit)
         return Ranking(
             places=places,
             hits=hits,

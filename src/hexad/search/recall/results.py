@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from heapq import nlargest
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -135,7 +136,8 @@ class Seeds(NamedTuple):
 class RankedHit(NamedTuple):
     """One candidate with its score and how likely it is right; `seat` is its place in the fusion.
 
-    `chunk_no` is that of a further definition in it, which is `below` the score of the candidate.
+    `chunk_no` is that of a further definition in it, which is `below` the score of the candidate; `moved` is by how
+    much what speaks for its passage alone moved it.
     """
 
     no: int
@@ -144,6 +146,7 @@ class RankedHit(NamedTuple):
     relevance: float = 0.0
     chunk_no: int | None = None
     below: float = 0.0
+    moved: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +168,7 @@ class Ranking:
         words = max(self.bm25, default=0.0) or 1.0
         for rank, (hit, lead) in enumerate(zip(self.hits, ahead, strict=True)):
             relevance = self.evidence.relevance(lead=lead, rank=rank, share=self.bm25[hit.seat] / words)
-            yield RankedHit(hit.no, hit.score, hit.seat, relevance, hit.chunk_no, hit.below)
+            yield hit._replace(relevance=relevance)
 
 
 Numbered = tuple[int, Hit]
@@ -213,12 +216,13 @@ def best_passage(passages: Sequence[ScoredPassage]) -> ScoredPassage:
 
 
 def with_definitions(
-    ranked: Sequence[RankedHit], candidates: Candidates, *, limit: int
+    ranked: Sequence[RankedHit], candidates: Candidates, fusion: Fusion, *, limit: int
 ) -> Sequence[RankedHit]:
     """Return the hits with further definitions of files of code among them, each at the place of its own score.
 
     A file has the score of its best passage, and a further definition as much less as its own best passage has. What
-    would come after `limit` files anyway is not looked at.
+    would come after `limit` files anyway is not looked at. The places that code has so are given to the definitions
+    in the order of what speaks for each by itself.
     """
     least = ranked[limit - 1].score if len(ranked) >= limit else None
     further: list[RankedHit] = []
@@ -227,7 +231,37 @@ def with_definitions(
             break
         if passages := candidates.passages.get(hit.no):
             further += _further(hit, passages, best_chunk(candidates, hit.no, {}), least)
-    return sorted([*ranked, *further], key=lambda hit: -hit.score) if further else ranked
+    hits = sorted([*ranked, *further], key=lambda hit: -hit.score) if further else ranked
+    return _in_own_order(hits, candidates, fusion)
+
+
+_OF_PASSAGES: Final = ("lexical", "vector", "mentioned", "definition")
+"""Parts of a file's score that are of some of its passages, and not of all."""
+
+
+def _in_own_order(hits: Sequence[RankedHit], candidates: Candidates, fusion: Fusion) -> Sequence[RankedHit]:
+    """Return the hits with those of code in the order of their passages' own scores, at the places that code has.
+
+    The score of a long file has the words of one passage and the meaning of another: all that it defines would stand
+    too high. Where a question names something literally, it is found where that stands.
+    """
+    places = [place for place, hit in enumerate(hits) if hit.no in candidates.passages]
+    if len(places) < 2 or candidates.defined or candidates.literals:
+        return hits
+    own: list[tuple[float, RankedHit]] = []
+    for hit in (hits[place] for place in places):
+        if hit.chunk_no is None:
+            passages, parts = candidates.passages[hit.no], fusion.parts(hit.seat)
+            best = best_passage(passages)
+            most = hit.score - sum(parts.get(name, 0.0) for name in _OF_PASSAGES) + best.score
+            own += [
+                (most - each.below, each) for each in (hit, *_further(hit, passages, best.chunk_no, None))
+            ]
+    ordered = list(hits)
+    for place, (_, hit) in zip(places, nlargest(len(places), own, key=lambda scored: scored[0]), strict=True):
+        score = hits[place].score
+        ordered[place] = hit._replace(score=score, moved=score - hit.score)
+    return ordered
 
 
 def _further(
@@ -248,6 +282,7 @@ def _further(
 _REASONS: Final = {
     "mentioned": "a passage that answers mentions it",
     "definition": "it defines what a text that answers names",
+    "passage": "it stands among code by what speaks for this passage alone",
     "aside": "a test or a changelog, which the question does not ask for",
     "standing": "it says what its user wants of answers, and comes near this request",
 }
@@ -256,7 +291,11 @@ _REASONS: Final = {
 def parts_of(hit: RankedHit, fusion: Fusion) -> dict[str, float]:
     """Return what each signal adds to a hit's score; the values sum to it."""
     parts = fusion.parts(hit.seat)
-    return parts if hit.chunk_no is None else {**parts, "further": -hit.below}
+    if hit.chunk_no is not None:
+        parts["further"] = -hit.below
+    if hit.moved:
+        parts["passage"] = hit.moved
+    return parts
 
 
 def why_of(candidates: Candidates, no: int, parts: Mapping[str, float]) -> tuple[str, ...]:
