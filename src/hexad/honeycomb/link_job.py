@@ -15,7 +15,7 @@ the order of the numbers, so that each is derived once: what an earlier one chan
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import nextafter
 from typing import TYPE_CHECKING, Final
@@ -73,7 +73,7 @@ class _Bond:
 
     order: int = 0  # 1: the other comes next; -1: it came before
     words: float = 0.0
-    relations: list[Relation] = field(default_factory=list)
+    relations: Sequence[Relation] = ()
 
 
 _Bonds = Mapping[int, dict[int, _Bond]]
@@ -93,14 +93,6 @@ class _Batch:
     edges: dict[int, list[NewEdge]] = field(default_factory=dict)  # by the later of the two
     linked: dict[int, LinkState] = field(default_factory=dict)
     later: dict[int, set[int]] = field(default_factory=dict)  # by memory: who is to be looked at again
-    lengths: dict[int, MeasuredVector] = field(default_factory=dict)
-
-    def measured(self, no: int) -> MeasuredVector:
-        """Return the vector of a memory with its length."""
-        vector = self.lengths.get(no)
-        if vector is None:
-            vector = self.lengths[no] = MeasuredVector.of(self.rows[no])
-        return vector
 
     def may_connect(self, no: int, other: int) -> bool:
         """Whether another memory comes before one of the batch, and is active in the same space."""
@@ -280,7 +272,8 @@ class LinkJob:
         for relation in self._links.relations(batch.facts):
             earlier, later = sorted((relation.from_no, relation.to_no))
             if later in bonds:
-                bonds[later].setdefault(earlier, _Bond()).relations.append(relation)
+                bond = bonds[later].setdefault(earlier, _Bond())
+                bond.relations = (*bond.relations, relation)
 
     def _bond_shared_words(self, batch: _Batch, bonds: _Bonds) -> None:
         in_batch: dict[tuple[int, str], list[int]] = {}
@@ -310,49 +303,28 @@ class LinkJob:
         others = {other for bonds_of_memory in bonds.values() for other in bonds_of_memory}
         batch.rows.update(Vectors(self._stores.db).of_memories(others.difference(batch.rows)))
         times = self._links.times(others)
+        strength = _Strength.by(self._rules())
+        measured = {no: MeasuredVector.of(row) for no, row in batch.rows.items()}
         for no, bonds_of_memory in bonds.items():
-            known = [other for other in sorted(bonds_of_memory) if other in batch.rows and other in times]
-            # Who is left out is not active, or has no vector yet: it is looked at again when it has.
-            batch.edges[no] = [
-                edge
-                for other in known
-                for edge in self._edges(batch, batch.facts[no], other, bonds_of_memory[other], times[other])
-            ]
-
-    def _edges(
-        self, batch: _Batch, fact: LinkEvidence, other: int, bond: _Bond, times: tuple[int, int]
-    ) -> Iterator[NewEdge]:
-        """Give the edges of two memories, one in each direction."""
-        happened_at, created_at = times
-        cosine = batch.measured(fact.no).cosine(batch.measured(other))
-        score = self._score(cosine, abs(fact.happened_at - happened_at) / _MICROS_PER_S, bond)
-        at = max([fact.created_at, created_at, *(relation.created_at for relation in bond.relations)])
-        for ends, way in (((fact.no, other), 1), ((other, fact.no), -1)):
-            yield NewEdge(
-                from_id=ends[0],
-                to_id=ends[1],
-                score=score,
-                relation=_relation(bond, ends[0], way, cosine=cosine),
-                is_auto=True,
-                at=at,
-            )
-
-    def _score(self, cosine: float, gap_s: float, bond: _Bond) -> float:
-        """Return how strong a connection is: likeness and nearness in time, and what else speaks for it.
-
-        The decay is of the time between the two, not until now: the score must not depend on when it is made.
-        """
-        rules = self._rules()
-        decay = decay_after(gap_s, half_life_s=rules.half_life.total_seconds())
-        score = combined_relevance(
-            cosine, decay, cosine_weight=rules.cosine_weight, decay_weight=rules.decay_weight
-        )
-        score += (1 - score) * WORDS_GAIN * bond.words
-        if bond.order:
-            score += (1 - score) * ORDER_GAIN
-        if any(relation.kind.startswith(_LINK_PREFIX) for relation in bond.relations):
-            return 1.0
-        return min(max([score, *(relation.score for relation in bond.relations)]), LIKENESS_MOST)
+            fact, own, edges = batch.facts[no], measured[no], list[NewEdge]()
+            for other in sorted(bonds_of_memory):
+                if other not in measured or other not in times:
+                    continue  # it is not active, or has no vector yet: it is looked at again when it has
+                bond, cosine, (happened_at, at) = (
+                    bonds_of_memory[other],
+                    own.cosine(measured[other]),
+                    times[other],
+                )
+                score = strength.of(cosine, abs(fact.happened_at - happened_at) / _MICROS_PER_S, bond)
+                at = max(at, fact.created_at)
+                if bond.relations:
+                    at = max([at, *(relation.created_at for relation in bond.relations)])
+                there, back = (
+                    _relation(bond, end, way, cosine=cosine) for end, way in ((no, 1), (other, -1))
+                )
+                edges.append(NewEdge(no, other, score, there, is_auto=True, at=at))
+                edges.append(NewEdge(other, no, score, back, is_auto=True, at=at))
+            batch.edges[no] = edges
 
     # Which later ones it makes a difference to ------------------------------------------------------------------
 
@@ -374,6 +346,43 @@ class LinkJob:
             own = [no for no in changed if batch.facts[no].space_no == space_no]
             for no, reached in reached_by(index, own, numbers[inside], floors[inside]).items():
                 batch.later[no] |= reached
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Strength:
+    """How strong a connection is by the rules: likeness and nearness in time, and what else speaks for it.
+
+    The decay is of the time between the two, not until now: the score must not depend on when it is made.
+    """
+
+    half_life_s: float
+    cosine_weight: float
+    decay_weight: float
+
+    @classmethod
+    def by(cls, rules: HoneycombRules) -> _Strength:
+        return cls(
+            half_life_s=rules.half_life.total_seconds(),
+            cosine_weight=rules.cosine_weight,
+            decay_weight=rules.decay_weight,
+        )
+
+    def of(self, cosine: float, gap_s: float, bond: _Bond) -> float:
+        score = combined_relevance(
+            cosine,
+            decay_after(gap_s, half_life_s=self.half_life_s),
+            cosine_weight=self.cosine_weight,
+            decay_weight=self.decay_weight,
+        )
+        if bond.words:
+            score += (1 - score) * WORDS_GAIN * bond.words
+        if bond.order:
+            score += (1 - score) * ORDER_GAIN
+        if not bond.relations:
+            return min(score, LIKENESS_MOST)
+        if any(relation.kind.startswith(_LINK_PREFIX) for relation in bond.relations):
+            return 1.0
+        return min(max([score, *(relation.score for relation in bond.relations)]), LIKENESS_MOST)
 
 
 def _is(edge: EdgeRow, new_edge: NewEdge) -> bool:

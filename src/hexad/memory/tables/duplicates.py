@@ -19,6 +19,9 @@ HANDOUTS_KEPT: Final = 50_000
 """Passages remembered as handed out; the oldest go first."""
 
 
+_FEW_PASSAGES: Final = 4
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandedOut:
     """A memory that a recall returned, with the hashes of the passages that the caller saw."""
@@ -135,10 +138,11 @@ class NearDuplicates:
         if not passages:
             return {}
         seen, roles = seen_sql("m", self._roles)
+        few = len(passages) <= _FEW_PASSAGES  # as nearly all texts have; a list in JSON takes twice the time
+        among = ",".join("?" * len(passages)) if few else "SELECT value FROM json_each(?)"
         rows = self._db.query(
             "SELECT h.hash, min(h.memory_no) FROM handouts h CROSS JOIN memories m ON m.no = h.memory_no"
-            " WHERE +m.status = 'active' AND +m.space_no = ? AND h.hash IN (SELECT value FROM json_each(?))"
-            f"{seen} GROUP BY h.hash",
-            (space_no, json.dumps(list(passages)), *roles),
+            f" WHERE +m.status = 'active' AND +m.space_no = ? AND h.hash IN ({among}){seen} GROUP BY h.hash",
+            (space_no, *(passages if few else [json.dumps(list(passages))]), *roles),
         )
         return dict(rows)

@@ -10,7 +10,7 @@ from hexad.core.arguments import is_text
 from hexad.core.json_types import JSONValue
 from hexad.database.change_counters import ChangeCache, bump
 from hexad.database.codec import dump, from_micros, load_object, to_micros
-from hexad.database.connection import Database, SQLValue
+from hexad.database.connection import Database, Row, SQLValue
 from hexad.errors import AccessDenied, InvalidSpace, NotFound
 from hexad.memory.memory import Status
 from hexad.memory.policy import parse_stored
@@ -36,6 +36,7 @@ class Spaces:
     def __init__(self, db: Database, *, roles: tuple[str, ...] | None = None) -> None:
         self._db = db
         self._roles = roles
+        self._last: tuple[Row, Space] | None = None
 
     def ensure(self, name: str, *, at: datetime) -> int:
         """Return the row number of a space, creating it when it is missing; raises `InvalidSpace`."""
@@ -146,8 +147,15 @@ class Spaces:
         rows = self._db.query(
             f"SELECT no, name, metadata, policies, created_at, updated_at FROM spaces {rest}", params
         )
-        spaces = [
-            Space(
+        spaces = [self._space_of(row) for row in rows]
+        return spaces if self._roles is None else [space for space in spaces if self._admits(space)]
+
+    def _space_of(self, row: Row) -> Space:
+        """Return the space of a row. A text that is remembered asks for its own twice: the last one is kept."""
+        last = self._last
+        if last is None or last[0] != row:
+            no, name, metadata, policies, created, updated = row
+            space = Space(
                 no=no,
                 name=name,
                 metadata=load_object(metadata),
@@ -155,9 +163,8 @@ class Spaces:
                 created_at=from_micros(created),
                 updated_at=from_micros(updated),
             )
-            for no, name, metadata, policies, created, updated in rows
-        ]
-        return spaces if self._roles is None else [space for space in spaces if self._admits(space)]
+            last = self._last = row, space
+        return last[1]
 
     def _admits(self, space: Space) -> bool:
         admitted = parse_stored(space.policies).roles

@@ -147,7 +147,10 @@ class Vectors:
             " WHERE v.memory_no IN (SELECT value FROM json_each(?)) GROUP BY v.memory_no",
             (json.dumps(sorted(numbers)),),
         )
-        return {row[0]: np.frombuffer(row[1], dtype="<f2").astype(np.float32) for row in rows}
+        if len({len(row[1]) for row in rows}) != 1:
+            return {row[0]: np.frombuffer(row[1], dtype="<f2").astype(np.float32) for row in rows}
+        matrix = np.frombuffer(b"".join(row[1] for row in rows), dtype="<f2").reshape(len(rows), -1)
+        return dict(zip((row[0] for row in rows), matrix.astype(np.float32), strict=True))
 
     def of_chunks(self, memory_no: int, *, dimensions: int) -> list[tuple[int, NDArray[np.float32]]]:
         """Return the numbers of a memory's chunks and their vectors of this length, in order."""
