@@ -246,6 +246,10 @@ def test_a_damaged_file_is_refused_or_read_for_what_it_says_many_times(tmp_path:
     damaged(tmp_path, LONG_DAMAGES)
 
 
+def test_damage_may_leave_nothing_of_a_file() -> None:
+    assert b"" in {damage(b"{", random.Random(seed)) for seed in range(50)}
+
+
 def damaged(tmp_path: Path, rounds: int) -> None:
     """Damage the file at random; what it then says is read and given back, or refused without a trace."""
     good = json.dumps(DOCUMENT, indent=2, ensure_ascii=False).encode() + b"\n"
@@ -300,6 +304,8 @@ def damage(good: bytes, chance: random.Random) -> bytes:
     """Return the file as disks, copies and editors damage it."""
     content = bytearray(good)
     for _ in range(chance.choice((1, 1, 1, 2, 4))):
+        if not content:
+            break
         at = chance.randrange(len(content))
         match chance.choice(("bit", "digit", "cut", "more", "end")):
             case "bit":
