@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import mmap
 import os
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 
 from hexad.core.clock import Clock, FrozenClock, SystemClock
 from hexad.database import files
-from hexad.database.leases import Lease, OpenLock, poll, process_started
+from hexad.database.leases import Lease, OpenLock, ReadShare, poll, process_started
 from hexad.errors import StorageFailure, StoreLocked
 
 LEASE = """
@@ -33,6 +34,15 @@ OPEN = """
     from hexad.database.leases import OpenLock
     lock = OpenLock(Path(sys.argv[1]), clock=SystemClock(), purpose="hexad serve")
     print(lock.identity, flush=True)
+    sys.stdin.readline()
+"""
+READ = """
+    import sys
+    from pathlib import Path
+    from hexad.core.clock import SystemClock
+    from hexad.database.leases import ReadShare
+    share = ReadShare(Path(sys.argv[1]), clock=SystemClock())
+    print("reading", flush=True)
     sys.stdin.readline()
 """
 ALONE = """
@@ -150,6 +160,12 @@ def test_a_process_has_a_start_and_an_ended_one_has_none() -> None:
     assert process_started(child.pid) is None
 
 
+def test_the_start_of_a_process_stays_while_it_takes_memory() -> None:
+    before = process_started(os.getpid())
+    with mmap.mmap(-1, 64 << 20):
+        assert before == process_started(os.getpid())
+
+
 def test_everybody_who_has_the_store_open_is_listed_until_killed(tmp_path: Path) -> None:
     mine = OpenLock(tmp_path, clock=SystemClock(), purpose="tests")
     with process(OPEN, tmp_path) as (child, identity):
@@ -205,6 +221,48 @@ def test_a_refused_attempt_to_be_alone_keeps_the_store_open_for_oneself(tmp_path
             pass
     lock.close()
     two.close()
+
+
+def test_who_only_reads_is_named_by_its_process_to_whom_it_keeps_out(tmp_path: Path) -> None:
+    mine = OpenLock(tmp_path, clock=SystemClock(), purpose="tests")
+    with process(READ, tmp_path) as (child, _):
+        with pytest.raises(
+            StoreLocked, match=rf"Cannot encrypt: process {child.pid} \(reading\) has the store open"
+        ):
+            with mine.exclusively("encrypt"):
+                pass
+    mine.close()
+
+
+def test_a_store_that_was_had_alone_is_open_to_all_again(tmp_path: Path) -> None:
+    mine = OpenLock(tmp_path, clock=SystemClock(), purpose="tests")
+    with mine.exclusively("encrypt"):
+        pass
+
+    with process(OPEN, tmp_path) as (_, identity):
+        assert {mine.identity, identity} == set(mine.alive())
+        with pytest.raises(StoreLocked):
+            with mine.exclusively("encrypt"):
+                pass
+    mine.close()
+
+
+def test_a_share_is_given_back_with_all_of_its_handles(tmp_path: Path) -> None:
+    mine = OpenLock(tmp_path, clock=SystemClock(), purpose="tests")
+    before = len(os.listdir("/proc/self/fd"))
+    other = OpenLock(tmp_path, clock=SystemClock(), purpose="tests")
+    reader = ReadShare(tmp_path, clock=SystemClock())
+    assert {mine.identity, other.identity} == set(mine.alive())
+    other.close()
+    reader.close()
+    reader.close()
+
+    assert before == len(os.listdir("/proc/self/fd"))
+    with mine.exclusively("encrypt"):
+        pass
+    mine.close()
+    mine.close()
+    assert before - 2 == len(os.listdir("/proc/self/fd"))
 
 
 def test_nobody_can_open_a_store_that_somebody_has_for_itself(tmp_path: Path) -> None:
