@@ -148,6 +148,26 @@ def _timeless(value: Any) -> Any:
     return value
 
 
+def test_a_citation_is_taken_with_all_of_its_fields_and_one_with_more_is_named(server):
+    whole = hexad.Citation(
+        path="gate.py",
+        symbol="retry",
+        content_hash="ab",
+        commit="cd",
+        lines="1-2",
+        marks="e f",
+        branch="main",
+    )
+    with hexad.connect(server.url, token=server.token_file) as hx:
+        memory = hx.remember("The gate was opened.", id="mem_cites_gate", citations=[whole])
+        assert (whole,) == memory.citations
+        hx.forget(memory.id, purge=True, confirm=True)
+    answer = server.post("/v1/memories", {"text": "x", "citations": [{"path": "gate.py", "page": "3"}]})
+
+    assert 400 == answer.status_code
+    assert "citations[0] has no field 'page'; known are path, symbol," in answer.json()["detail"]
+
+
 def test_the_status_of_a_server_comes_with_what_its_caches_hold(remote):
     status = remote.status()
 

@@ -50,6 +50,7 @@ class CitationBody(BaseModel):
     commit: str | None = None
     lines: str | None = None
     marks: str | None = None
+    branch: str | None = None
 
 
 def json_type(kind: Any) -> Any:
@@ -208,13 +209,18 @@ def _refusal(error: ValidationError, verb: Verb) -> MalformedRequest:
         )
     name = str(place[0]).strip()
     known = ", ".join(parameter.address_name for parameter in parameters_of(verb)) or "none"
+    where = name + "".join(f"[{part}]" for part in place[1:] if isinstance(part, int))
+    if first["type"] == "extra_forbidden" and len(place) > 1:
+        fields = ", ".join(CitationBody.model_fields)  # the only object of a body whose fields are known
+        return MalformedRequest(
+            f"{where} has no field {quoted(str(place[-1]))};", argument=name, remedy=f"known are {fields}."
+        )
     if first["type"] == "extra_forbidden":
         return MalformedRequest(
             f"There is no parameter {quoted(name)};", argument=name, remedy=f"known are {known}."
         )
     if first["type"] == "missing" and len(place) == 1:
         return MalformedRequest(f"{name} is missing;", argument=name, remedy=f"parameters are {known}.")
-    where = name + "".join(f"[{part}]" for part in place[1:] if isinstance(part, int))
     if not first["msg"].startswith(_WANTED):
         return MalformedRequest(f"{where} cannot be used: {first['msg']}.", argument=name)
     wanted = dict.fromkeys(
