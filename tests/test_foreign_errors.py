@@ -292,6 +292,24 @@ def test_a_reindex_leaves_out_what_is_damaged_and_says_so(tmp_path: Path, damage
         assert ["good"] == [hit.id for hit in hx.recall("pool connections")]
 
 
+@pytest.mark.parametrize(
+    ("damaged", "words"),
+    [("gone", "number 1 was made at None, which is no time"), ("there", "'None' where a time")],
+)
+def test_a_consolidation_says_that_the_time_of_a_memory_is_damaged(
+    tmp_path: Path, damaged: str, words: str
+) -> None:
+    with hexad.open(tmp_path, embedder=None, background=False) as hx:
+        hx.remember("The gateway retries five times.", id="gone")
+        hx.remember("The pool has ten connections.", id="there")
+        hx.forget("gone")
+    _put(hx.path / "memory.db", f"UPDATE memories SET created_at = NULL WHERE id = '{damaged}'")
+
+    with hexad.open(tmp_path, embedder=None, background=False) as hx:
+        with pytest.raises(IntegrityError, match=f"{words}.* put a backup"):
+            hx.consolidate()
+
+
 def _put(file: Path, statement: str) -> None:
     """Change a row as a damaged disk may, whatever the table promises of its columns."""
     con = apsw.Connection(str(file))

@@ -20,8 +20,11 @@ def to_micros(time: datetime) -> int:
 
 
 def from_micros(micros: int) -> datetime:
-    """Return the UTC time that `to_micros` encoded."""
-    return _EPOCH + timedelta(microseconds=micros)
+    """Return the UTC time that `to_micros` encoded; raises `IntegrityError` for what can only be damage."""
+    try:
+        return _EPOCH + timedelta(microseconds=micros)
+    except TypeError as error:
+        raise _damaged(micros, "a time") from error
 
 
 def optional_time(micros: int | None) -> datetime | None:

@@ -11,6 +11,7 @@ from hexad.database.change_counters import ChangeCache, bump
 from hexad.database.codec import from_micros, optional_time, to_micros
 from hexad.database.connection import Database, Row
 from hexad.database.meta import Meta
+from hexad.errors import IntegrityError
 from hexad.maintenance.consolidation.values import CONSOLIDATED, DECAYED, PROMOTED, LayerSize
 from hexad.memory.memory import Relevance, Trust
 from hexad.memory.tables.duplicates import NEAR_DUPLICATE
@@ -195,6 +196,11 @@ class ConsolidationRows:
         made_at = self.made_at()
         latest = to_micros(made_at) if made_at is not None else None
         for no, at in self._db.query("SELECT no, created_at FROM memories ORDER BY no"):
+            if not isinstance(at, int):
+                raise IntegrityError(
+                    f"The store is damaged: memory number {no} was made at {at!r}, which is no time. "
+                    "Run `hexad check`, and put a backup in its place."
+                )
             if at <= to_micros(now) and (latest is None or at > latest):
                 latest = at
                 arrivals.append((no, from_micros(at)))
