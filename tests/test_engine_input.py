@@ -115,7 +115,7 @@ CIRCLE.append(CIRCLE)
         ),
         ({"metadata": {"x": math.nan}}, hexad.InvalidMemory, ["metadata is not JSON", "range"]),
         ({"metadata": {"x": math.inf}}, hexad.InvalidMemory, ["metadata is not JSON", "range"]),
-        ({"metadata": {"x": "\ud800"}}, hexad.InvalidMemory, ["metadata is not JSON", "surrogates"]),
+        ({"metadata": {"x": "\ud800"}}, hexad.InvalidMemory, ["metadata holds half a character", "whole"]),
         ({"metadata": {"x": {1, 2}}}, hexad.InvalidMemory, ["metadata is not JSON", "set"]),
         ({"metadata": {"x": CIRCLE}}, hexad.InvalidMemory, ["metadata is not JSON"]),
         ({"metadata": {1: "x"}}, hexad.InvalidMemory, ["metadata", "key 1", "strings"]),

@@ -102,6 +102,20 @@ def running(tmp_path_factory) -> Iterator[Running]:
     assert "Traceback" not in complaints, complaints
 
 
+@pytest.mark.parametrize("where", ["text", "tags", "metadata"])
+def test_half_a_character_in_an_argument_is_refused(running, where):
+    value = {"text": "half \ud800 of it", "tags": ["half \ud800"], "metadata": {"a": "\ud800"}}[where]
+    arguments = {"text": "Never stored.", where: value}
+    named = {"name": "remember", "arguments": arguments}
+    call = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": named}
+
+    status, said = running.post(json.dumps(call).encode(), **{"mcp-protocol-version": ERAS[0]})
+
+    assert (400, True) == (status, "Parse error" in said), said
+    with hexad.open(running.project, embedder=None) as hx:
+        assert [] == hx.memories(text="stored") + hx.memories(text="half")
+
+
 @pytest.mark.parametrize("era", ERAS)
 def test_a_client_stores_and_recalls_over_http(running, era):
     async def talk(client: Client):

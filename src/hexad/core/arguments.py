@@ -95,6 +95,7 @@ def word_list(words: Iterable[str], name: str) -> tuple[str, ...]:
             raise InvalidInput(
                 f"{name} hold {quoted(word)}, which is not a string; give a list of strings.", argument=name
             )
+        require_whole(word, name)
     return strings
 
 
@@ -302,6 +303,20 @@ def listed_words(text: str) -> tuple[str, ...]:
             argument="text",
         )
     return words
+
+
+_HALF: Final = re.compile("[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]")
+
+
+def require_whole(text: str, name: str) -> None:
+    """Raise `InvalidInput` naming `name` for half a character: another in its place would lose what was meant."""
+    match = None if text.isascii() else _HALF.search(text)
+    if match is not None:
+        raise InvalidInput(
+            f"{name} = {quoted(text)} holds half a character, {match[0]!r}, after {match.start():,} others: bytes that "
+            "are no UTF-8, or half a surrogate pair. Give whole characters.",
+            argument=name,
+        )
 
 
 def encodable(text: str) -> bool:

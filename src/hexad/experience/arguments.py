@@ -24,7 +24,8 @@ def text_of(value: str | None, what: str) -> str | None:
     """Return a text to look for, None for none; raises `InvalidInput` for what can be in no text."""
     if value is not None and not encodable(value):
         raise InvalidInput(
-            f"{what} = {value[:80]!r} holds half a character (a lone surrogate).", argument=what
+            f"{what} = {quoted(value)} holds half a character (a lone surrogate); give whole characters.",
+            argument=what,
         )
     return value
 

@@ -88,7 +88,8 @@ def parse_node_text(text: object, name: str, *, limit: int, times: int = 1) -> s
         size = len(text.encode())
     except UnicodeEncodeError as error:
         raise InvalidInput(
-            f"{name} = {quoted(text)} holds half a character (a lone surrogate).", argument=name
+            f"{name} = {quoted(text)} holds half a character (a lone surrogate); give whole ones.",
+            argument=name,
         ) from error
     if size > limit * times:
         raise LimitExceeded(

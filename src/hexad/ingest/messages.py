@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, cast
 
-from hexad.core.arguments import is_number, listed, parse_time, quoted
+from hexad.core.arguments import is_number, listed, parse_time, quoted, require_whole
 from hexad.core.clock import format_time
 from hexad.core.tracing import log
 from hexad.errors import BudgetExceeded, InvalidInput, InvalidMemory, LimitExceeded, ProviderError
@@ -118,6 +118,8 @@ class MessageIntake:
             raise InvalidInput(
                 "conversation is blank; give its id, or leave it out.", argument="conversation"
             )
+        if conversation is not None:
+            require_whole(conversation, "conversation")
         self._stores.db.require_writable()
         return self._writer.retried(lambda: self._attempt(turns, options, conversation))
 

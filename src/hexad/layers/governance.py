@@ -17,6 +17,7 @@ from hexad.core.arguments import (
     parse_time,
     parse_whole,
     quoted,
+    require_whole,
     value_list,
     word_list,
 )
@@ -482,6 +483,12 @@ def parse_details(
             f"alternatives hold {shown}; give up to {_LIST_LIMIT} texts, or objects with a name and a reason.",
             argument="alternatives",
         )
+    parts = [("title", title), ("description", description), ("rationale", rationale)]
+    for item in listed:
+        parts += [("alternatives", part) for part in (item.values() if isinstance(item, Mapping) else [item])]
+    for name, part in parts:
+        if isinstance(part, str):
+            require_whole(part, name)
     named = word_list(links, "links")
     bad = next((link for link in named if not link.strip() or not link.isprintable()), None)
     if bad is not None or len(named) > _LIST_LIMIT:

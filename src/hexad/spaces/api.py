@@ -81,6 +81,10 @@ def given_object(value: Mapping[str, JSONValue] | str, what: str) -> dict[str, J
     try:
         text = json.dumps(dict(value_object), allow_nan=False, ensure_ascii=False)
         size = len(text.encode())
+    except UnicodeEncodeError as error:
+        raise InvalidSpace(
+            f"Invalid space {what}: it holds half a character, {error.object[error.start]!r}; give whole characters."
+        ) from error
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidSpace(f"Invalid space {what}: {error}; give what JSON can hold.") from error
     if size > OBJECT_BYTES_LIMIT:

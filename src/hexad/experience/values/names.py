@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from hexad.core.arguments import quoted
+from hexad.core.arguments import encodable, quoted
 from hexad.errors import InvalidInput
 
 SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -21,8 +21,7 @@ def check_name(value: object, what: str) -> str:
             f"{what} = {quoted(value)} cannot be used; give a text of 1 to {NAME_CHARS_LIMIT} characters.",
             argument=what,
         )
-    if not value.isascii() and SURROGATE.search(value):
-        raise InvalidInput(
-            f"{what} = {value[:80]!r} holds half a character (a lone surrogate).", argument=what
-        )
+    if "\0" in value or not encodable(value):
+        odd = "a NUL" if "\0" in value else "half a character (a lone surrogate)"
+        raise InvalidInput(f"{what} = {quoted(value)} holds {odd}; give whole characters.", argument=what)
     return value

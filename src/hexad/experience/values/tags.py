@@ -258,7 +258,7 @@ def check_size(text: str, what: str, *, limit_bytes: int) -> str:
         size = len(text.encode())
     except UnicodeEncodeError as error:
         raise InvalidInput(
-            f"The {what} holds half a character (a lone surrogate) and cannot be stored."
+            f"The {what} holds half a character, {error.object[error.start]!r} (a lone surrogate); give whole ones."
         ) from error
     if size > limit_bytes:
         raise LimitExceeded(f"The {what} has {size} bytes, {limit_bytes} at most are kept; shorten it.")

@@ -126,6 +126,12 @@ def check_json(name: str, value: object, *, limit_bytes: int = VALUE_BYTES_LIMIT
         raise InvalidMemory(f"The {name} has the key {key!r}; the keys of JSON are strings.", argument=name)
     try:
         size = len(json.dumps(value, allow_nan=False, ensure_ascii=False).encode())
+    except UnicodeEncodeError as error:
+        raise InvalidMemory(
+            f"The {name} holds half a character, {error.object[error.start]!r}: bytes that are no UTF-8, or half a "
+            "surrogate pair. Give whole characters.",
+            argument=name,
+        ) from error
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidMemory(
             f"The {name} is not JSON: {error}. Give objects, lists, strings and numbers.", argument=name

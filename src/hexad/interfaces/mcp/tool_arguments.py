@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 import hexad
+from hexad.core.arguments import require_whole
 from hexad.interfaces.mcp.schemas import Schema, ToolSchema
 
 _NAMES: Final = {
@@ -90,6 +91,8 @@ def _checked(name: str, value: Any, schema: Schema) -> Any:
     if kinds and not any(_is(value, kind) for kind in kinds):
         expected = " or ".join(_NAMES[kind] for kind in kinds if kind in _NAMES)
         raise hexad.InvalidInput(f"{name} must be {expected}, not {_short(value)}.", argument=name)
+    if isinstance(value, str):
+        require_whole(value, name)
     choices = schema.get("enum")
     if choices is not None and value not in choices:
         raise hexad.InvalidInput(

@@ -48,6 +48,7 @@ from hexad.memory.store import Stores
 from hexad.memory.tables.facts import Facts
 from hexad.search.indexer import Indexer
 from hexad.text.key_names import filed_under, topic_key
+from hexad.text.paths import validate_space
 from hexad.text.same_values import same_value
 from hexad.text.similarity.lookalikes import look_of, look_of_fact
 
@@ -304,6 +305,7 @@ class ProjectFacade:
 
         `forget_detected` takes it back. Raises `NotFound` when there is no such folder.
         """
+        validate_space(space)
         folder = (
             self._context.directory.parent if root is None else expanded(parse_path(root, "root"), "root")
         )

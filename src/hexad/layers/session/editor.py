@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import Final
 
-from hexad.core.arguments import parse_whole, quoted, word_list
+from hexad.core.arguments import parse_whole, quoted, require_whole, word_list
 from hexad.errors import InvalidInput, LimitExceeded, NotFound
 from hexad.layers.session import changes, conversation
 from hexad.layers.session.manager import LiveSession, SessionManager
@@ -129,6 +129,7 @@ class SessionEditor:
         """Return a text as it is kept: without secrets first, so that none is cut in two, then short."""
         if not clean(text).strip():
             raise InvalidInput(f"{name} = {quoted(text)} says nothing; give a text.", argument=name)
+        require_whole(text, name)
         if len(text) > INPUT_CHARS_LIMIT:
             raise LimitExceeded(
                 f"{name} has {len(text):,} characters; a session takes up to {INPUT_CHARS_LIMIT:,} at once. "

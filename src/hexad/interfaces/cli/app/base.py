@@ -313,6 +313,8 @@ class Command(click.Command):
         """Run the command, noting which one it is for an error to name its options."""
         shared = ctx.find_root().ensure_object(State)
         shared.command = self
+        for parameter in self.params:
+            _require_whole(parameter, ctx.params.get(parameter.name or ""))
         try:
             return super().invoke(ctx)
         except hexad.UntrustedSettings:  # what opens a store comes first: nothing has been done yet
@@ -477,6 +479,24 @@ def require_utf8(text: str, name: str) -> str:
             "none. Convert it, for example with iconv."
         ) from error
     return text
+
+
+_PLACES: Final = frozenset({
+    "archives", "file", "folder", "into", "key_file", "ledger", "messages", "out", "package", "path", "place", "root",
+    "sources",
+})  # fmt: skip
+"""Parameters that are paths or begin with one: a name of a file is bytes, and what takes it says what it cannot be."""
+
+
+def _require_whole(parameter: click.Parameter, value: object) -> None:
+    """Raise `InvalidInput`, naming an option or argument, for bytes of its value that are no UTF-8."""
+    if parameter.name in _PLACES or isinstance(parameter.type, click.Path):
+        return
+    is_option = isinstance(parameter, click.Option)
+    name = max(parameter.opts, key=len) if is_option else parameter.human_readable_name.strip("[].")
+    for text in value if isinstance(value, tuple) else (value,):
+        if isinstance(text, str):
+            require_utf8(text, name)
 
 
 def read_bounded(stream: BinaryIO, what: str) -> bytes:

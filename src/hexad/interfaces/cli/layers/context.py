@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hexad.interfaces.cli.app.base import Command, note, require_utf8, several, state
+from hexad.interfaces.cli.app.base import Command, note, several, state
 from hexad.interfaces.cli.output.render import (
     clean,
     clean_lines,
@@ -61,7 +61,6 @@ def context(task: str, *, plan_only: bool, explain: bool, literal: bool, **optio
     all that led to it. Prints nothing on stdout, with exit code 0, when nothing is known.
     """
     layers = several(options.pop("layers"))
-    require_utf8(task, "TASK")
     about_user = not plan_only and (layers is None or "user" in layers)
     with state().opened(embeds=True, user=about_user) as hx:
         if plan_only:

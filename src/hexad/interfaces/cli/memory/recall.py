@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hexad.interfaces.cli.app.base import Command, note, require_utf8, several, state
+from hexad.interfaces.cli.app.base import Command, note, several, state
 from hexad.interfaces.cli.output.render import clean, clip, explanation_lines, hanging, hit_lines, show, width
 
 if TYPE_CHECKING:
@@ -80,7 +80,6 @@ def recall(
     Prints nothing on stdout, with exit code 0, when nothing is relevant; --min-relevance 0 shows what is nearest
     even then.
     """
-    require_utf8(query, "QUERY")
     with state().opened(embeds=semantic is not False) as hx:
         hits = hx.recall(
             query,

@@ -19,7 +19,6 @@ from hexad.interfaces.cli.app.base import (
     parse_object,
     read_bounded,
     read_stdin,
-    require_utf8,
     several,
     state,
 )
@@ -159,7 +158,7 @@ def _text(text: str | None) -> str:
         raise click.UsageError("Nothing to remember: give a TEXT, or pipe one in.")
     if text is None or text == "-":
         return read_stdin()
-    return require_utf8(text, "TEXT")
+    return text
 
 
 def _json_or_text(value: str) -> Any:
