@@ -137,6 +137,6 @@ def test_every_command_that_stores_a_text_says_what_was_taken_out(run: Run, word
 
     assert 0 == done.code, done.err
     assert "hunter2" not in done.out
-    assert "1 secret or personal datum taken out: password ×1" in done.err
+    assert "1 secret taken out: password ×1" in done.err
     again = run("session", "note", "Nothing to hide.")
     assert "taken out" not in again.err

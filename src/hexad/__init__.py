@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from hexad.core.erasure import ErasureReceipt, parse_receipt
     from hexad.core.event_types import EventType
     from hexad.core.ids import IdSource, TimeSortedIds
+    from hexad.core.redactions import Redactions, redactions
     from hexad.core.tracing import Span, listen
     from hexad.core.version import __version__
     from hexad.database.encryption.record import EncryptionProgress, EncryptionReport, EncryptionState
@@ -230,6 +231,7 @@ _HOMES: Final = {
     "hexad.core.erasure": ("ErasureReceipt", "parse_receipt"),
     "hexad.core.event_types": ("EventType",),
     "hexad.core.ids": ("IdSource", "TimeSortedIds"),
+    "hexad.core.redactions": ("Redactions", "redactions"),
     "hexad.core.tracing": ("Span", "listen"),
     "hexad.core.version": ("__version__",),
     "hexad.database.encryption.record": ("EncryptionProgress", "EncryptionReport", "EncryptionState"),
@@ -347,7 +349,7 @@ __all__ = [
     "Memory", "MemoryItem", "MemoryLayer", "MemoryQuality", "MemoryQuery", "Mistake", "NearMemory",
     "NotFound", "OpenFile", "Outcome", "PackReport", "Pattern", "Plan", "Preference", "Progress",
     "ProjectContext", "ProjectException", "ProjectFact", "Prompt", "ProviderError", "QualityFinding",
-    "QueryClass", "QueryText", "QuotaExceeded", "ReadReport", "Receipt", "ReindexReport", "Relevance",
+    "QueryClass", "QueryText", "QuotaExceeded", "ReadReport", "Receipt", "Redactions", "ReindexReport", "Relevance",
     "Replaced", "Reply", "ResolvedPreference", "RestoreReport", "Resumable", "Review", "Safety", "Scope",
     "ScoredItem", "ScratchNote", "ServerUnreachable", "SessionInfo", "SessionState", "SessionTotals", "SessionTurn",
     "Skip", "SourceCommit", "SpaceInfo", "Span", "Spend", "Spent", "Status", "Stopped", "StorageFailure",
@@ -358,8 +360,8 @@ __all__ = [
     "Verdict", "VerdictPeriod", "VerdictTally", "Verified", "Weights", "Why", "WipeReport", "WorkingCopy",
     "WorkingSet", "Workplace", "__version__", "aconnect", "aopen", "calculate_relevance", "compress_records",
     "connect", "cosine_similarity", "decrypt", "encrypt", "encryption_state", "export_json", "export_quality",
-    "init", "instructions_in", "listen", "open", "parse_query_text", "parse_receipt", "rekey", "revoke_trust",
-    "temporal_decay", "trust_settings", "trusted_settings", "untrusted_settings", "verify_export",
+    "init", "instructions_in", "listen", "open", "parse_query_text", "parse_receipt", "redactions", "rekey",
+    "revoke_trust", "temporal_decay", "trust_settings", "trusted_settings", "untrusted_settings", "verify_export",
 ]  # fmt: skip
 
 

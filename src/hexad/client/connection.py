@@ -15,10 +15,11 @@ from hexad.client.arguments import argument_json, query_pairs
 from hexad.client.problems import error_of
 from hexad.client.proxies import CurrentSessions, facade_class
 from hexad.client.verbs import ROOT, Verb, parameters_of
-from hexad.client.wire import MEDIA_TYPE, decode
+from hexad.client.wire import MEDIA_TYPE, REDACTED_HEADER, decode
 from hexad.config import captures_contents, connection_token, load_settings
 from hexad.core.arguments import parse_path, parse_seconds, quoted, read_regular
 from hexad.core.json_types import JSONValue
+from hexad.core.redactions import listening
 from hexad.core.tracing import CLIENT, attach, span
 from hexad.engine import Hexad
 from hexad.errors import HexadError, InvalidInput, NotFound, ServerUnreachable
@@ -104,6 +105,8 @@ class Address:
             content = None
         if response.status_code != 200 or not response.headers.get("content-type", "").startswith(MEDIA_TYPE):
             raise error_of(content, response.status_code)
+        if (heard := listening()) is not None:
+            heard.read(response.headers.get(REDACTED_HEADER, ""), str(id(response)))
         return decode(content)
 
     def unreachable(self, error: Exception) -> HexadError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from itertools import islice
 from typing import Final, TypeVar
 
@@ -27,7 +28,8 @@ class CallPool:
     async def run(self, verb: Verb | None, call: Callable[[], Result]) -> Result:
         """Return what a call returns in one of the threads; raises what it raises."""
         pool = self._single if verb is not None and verb.name in _OWN_THREAD else self._many
-        return await asyncio.get_running_loop().run_in_executor(pool, call)
+        # In the caller's context: who listens there (`redactions`) is told what the call does.
+        return await asyncio.get_running_loop().run_in_executor(pool, copy_context().run, call)
 
     def close(self) -> None:
         """Wait for the calls that threads have; those that wait for one are not made."""

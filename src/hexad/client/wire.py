@@ -25,6 +25,8 @@ from hexad.experience.values.records import StreamAnswer, Timesteps
 
 MEDIA_TYPE: Final = "application/vnd.hexad.values+json"
 """What a client of ours accepts."""
+REDACTED_HEADER: Final = "hexad-redacted"
+"""What an answer's header says was taken out of what was sent, as `core.redactions` writes it."""
 _MODULES: Final = (
     "hexad.audit.values", "hexad.code_graph.values", "hexad.core.erasure",
     "hexad.core.event_types", "hexad.core.lazy", "hexad.database.encryption.record",

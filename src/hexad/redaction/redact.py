@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from hexad.core.redactions import listening
 from hexad.redaction.personal_data import DETECTORS, DIGITS_LEAST, digits_of
 from hexad.redaction.policy import RedactionRules, project_rules, rules_from_policy
 from hexad.redaction.secrets.assignments import PROVIDER_KEY_LEAST, find_assignments
@@ -37,7 +38,8 @@ from hexad.redaction.secrets.urls import find_command_secrets, find_header_secre
 from hexad.redaction.secrets.values import FROM_ENV_FILE, FROM_STRUCTURE, SecretSpan
 
 __all__ = [
-    "PiiFlag", "Redacted", "RedactionFinding", "RedactionRules", "find", "project_rules", "redact", "rules_from_policy",
+    "PiiFlag", "Redacted", "RedactionFinding", "RedactionRules", "find", "project_rules", "redact",
+    "rules_from_policy", "told",
 ]  # fmt: skip
 
 HASH_HEX_CHARS: Final = 32
@@ -135,7 +137,18 @@ def redact(text: str, *, rules: RedactionRules, salt: bytes, path: str | None = 
         PiiFlag(rule=rule, kind=kind, hash=digest, count=count)
         for (rule, kind, digest), count in counts.items()
     )
-    return Redacted(text=text, flags=flags)
+    redacted = Redacted(text=text, flags=flags)
+    return (
+        told(redacted) if salt else redacted
+    )  # without a salt it is to be shown, and nothing is stored of it
+
+
+def told(redacted: Redacted) -> Redacted:
+    """Return what was redacted, and tell whoever listens what was taken out."""
+    if redacted.flags and (heard := listening()) is not None:
+        for flag in redacted.flags:
+            heard.note(flag.kind, flag.rule, flag.hash, flag.count)
+    return redacted
 
 
 def _keyed_hash(value: str, salt: bytes) -> str:

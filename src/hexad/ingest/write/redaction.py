@@ -22,7 +22,7 @@ from hexad.memory.memory import Citation
 from hexad.memory.policy import Policies, parse_stored
 from hexad.memory.store import Stores
 from hexad.memory.tables.spaces import Space
-from hexad.redaction.redact import PiiFlag, Redacted, RedactionRules, find, redact, rules_from_policy
+from hexad.redaction.redact import PiiFlag, Redacted, RedactionRules, find, redact, rules_from_policy, told
 from hexad.redaction.secrets.blocks import is_env_path
 from hexad.text.normalize import clean, slug, slugs
 from hexad.text.sections import Section
@@ -94,7 +94,8 @@ class Redactor:
         known = self.known.get(key)
         if known is None:
             known = self.known.put(key, (rules, redact(text, rules=rules, salt=self._salt())))
-        return known[1]
+            return known[1]
+        return told(known[1])
 
     def _secret_in(self, name: str | None, rules: RedactionRules) -> str | None:
         """Return the rule by which a name holds a secret. Most drafts share theirs, so what is short is remembered."""

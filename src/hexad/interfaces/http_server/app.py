@@ -18,10 +18,11 @@ import hexad
 from hexad.client.invoke import invoke
 from hexad.client.problems import PROBLEM_TYPE, problem_of, status_of
 from hexad.client.verbs import VERBS, Verb, python_call
-from hexad.client.wire import MEDIA_TYPE, encode
+from hexad.client.wire import MEDIA_TYPE, REDACTED_HEADER, encode
 from hexad.core.as_json import plain
 from hexad.core.clock import Clock
 from hexad.core.prompt_fence import fenced_json
+from hexad.core.redactions import redactions
 from hexad.engine import Hexad
 from hexad.errors import HexadError, InvalidInput, NotFound
 from hexad.interfaces.http_server.bodies import MalformedRequest, arguments_of_body, arguments_of_query
@@ -97,20 +98,24 @@ class Desk:
                 _require_json(request)
             is_exact = MEDIA_TYPE in request.headers.get("accept", "")
 
-            def work() -> bytes:
-                value = ask(arguments_of_query(verb, pairs) if is_query else arguments_of_body(verb, body))
+            def work() -> tuple[bytes, str]:
+                with redactions() as taken:
+                    value = ask(
+                        arguments_of_query(verb, pairs) if is_query else arguments_of_body(verb, body)
+                    )
                 self.metrics.note_records(verb.name, value)
                 if is_exact:
-                    return json.dumps(encode(value)).encode("ascii")
+                    return json.dumps(encode(value)).encode("ascii"), taken.written()
                 text = json.dumps(plain(readable(verb, value)), ensure_ascii=False, allow_nan=False)
-                return fenced_json(text).encode()
+                return fenced_json(text).encode(), taken.written()
 
             try:
-                content = await self.store.pool.run(verb, work)
+                content, taken = await self.store.pool.run(verb, work)
             except HexadError as error:
                 measured.status = _status(error)
                 return problem_response(error)
-            return Response(content, media_type=MEDIA_TYPE if is_exact else _JSON)
+            headers = {REDACTED_HEADER: taken} if taken else None
+            return Response(content, headers=headers, media_type=MEDIA_TYPE if is_exact else _JSON)
 
 
 def _space_of(hx: Hexad, memory_id: str) -> str | None:

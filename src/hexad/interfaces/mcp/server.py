@@ -19,6 +19,7 @@ from mcp.shared.exceptions import MCPError
 
 import hexad
 from hexad.core.prompt_fence import defused_values
+from hexad.core.redactions import redactions
 from hexad.interfaces.mcp.messages import error_message
 from hexad.interfaces.mcp.prompts import PromptSchema
 from hexad.interfaces.mcp.resources import ListedResource
@@ -140,7 +141,10 @@ class _Answers:
         self, offer: Offer, tool: ToolSchema, arguments: Mapping[str, Any], progress: Callable[[int], None]
     ) -> types.CallToolResult:
         try:
-            answer = offer.call(tool.name, check_arguments(tool, arguments), progress)
+            with redactions() as taken:
+                answer = offer.call(tool.name, check_arguments(tool, arguments), progress)
+            if taken and not tool.reads and "memories" not in answer:  # each of which says it
+                answer = {**answer, "redacted": taken.total}
         except hexad.HexadError as error:
             return _failed(error_message(error))
         except Exception as error:  # noqa: BLE001 - the outermost handler of a call: its client gets a sentence

@@ -25,6 +25,7 @@ import hexad
 from hexad.config import find_store, load_settings, store_above
 from hexad.core.arguments import absence as absence
 from hexad.core.prompt_fence import escaped, fenced_json
+from hexad.core.redactions import Redactions, redactions
 
 if TYPE_CHECKING:
     from hexad import Hexad
@@ -60,6 +61,8 @@ class State:
     """The one that runs."""
     passphrase: str | None = field(default=None, repr=False)
     user_passphrase: str | None = field(default=None, repr=False)
+    taken_out: Redactions | None = None
+    """What the command's last opening of the store took out of texts."""
 
     @contextmanager
     def opened(
@@ -82,7 +85,8 @@ class State:
             hx = self._open_or_read(create=create, background=background, embeds=embeds)
         self.say_above(hx.path)
         try:
-            yield hx
+            with redactions() as self.taken_out:
+                yield hx
         finally:
             hx.close()
 

@@ -17,7 +17,7 @@ from hexad.interfaces.cli.experience.options import (
     target_options,
 )
 from hexad.interfaces.cli.experience.render import application_table, comment_lines, tag_kind, target
-from hexad.interfaces.cli.output.render import clean, note_redacted, show, table_room, width
+from hexad.interfaces.cli.output.render import clean, show, table_room, width
 
 if TYPE_CHECKING:
     from hexad import Comment, TagApplication
@@ -96,7 +96,6 @@ def comment(*, text: str | None, edited: str | None, **given: Any) -> None:
             comment = hx.xdb.get_comment(hx.xdb.comment(text, **given))
         else:
             comment = hx.xdb.edit_comment(edited, text)
-    note_redacted(text, comment.content)
     show(
         comment,
         table=f"{comment.id}  {'commented' if edited is None else 'edited'}  {clean(target(comment.target))}",

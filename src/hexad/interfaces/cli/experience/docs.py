@@ -17,7 +17,6 @@ from hexad.interfaces.cli.output.render import (
     clip,
     count,
     hanging,
-    note_redacted,
     own_lines,
     show,
     size,
@@ -220,7 +219,6 @@ def add(*, file: Path | None, name: str | None, tags: tuple[str, ...], **options
     doc_type = options.pop("doc_type")
     with state().opened(create=True) as hx:
         document = hx.xdb.documents.add_document(name, content, doc_type, tags=tags, **options)
-    note_redacted(content, document.content)
     _show_done(document, "stored")
 
 

@@ -12,7 +12,7 @@ import click
 
 from hexad.core.lines import single_line
 from hexad.interfaces.cli.app.base import Command, note, read_stdin, several, state
-from hexad.interfaces.cli.output.render import clean, hanging, note_redacted, show, width
+from hexad.interfaces.cli.output.render import clean, hanging, show, width
 
 if TYPE_CHECKING:
     from hexad import Decision, Hexad, Why
@@ -134,13 +134,12 @@ def decide(title: str, rationale: str, tags: Sequence[str], **options: Any) -> N
         now = hx.clock.now()
     show(
         decision.to_dict(now),
-        table=_recorded_lines(decision, (title, rationale, options), supersedes=options["supersedes"]),
+        table=_recorded_lines(decision, supersedes=options["supersedes"]),
     )
 
 
-def _recorded_lines(decision: Decision, given: object, *, supersedes: str | None) -> Iterator[str]:
+def _recorded_lines(decision: Decision, *, supersedes: str | None) -> Iterator[str]:
     yield f"{decision.id}  {clean(single_line(decision.title))}"
-    note_redacted(given, decision)
     if decision.status is not None and decision.status.value == "quarantined":
         note("It waits for a review: `hexad memory quarantine list`.")
     elif supersedes is not None and decision.supersedes is not None:

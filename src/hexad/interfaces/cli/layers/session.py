@@ -17,7 +17,6 @@ from hexad.interfaces.cli.output.render import (
     clip,
     count,
     fits,
-    note_redacted,
     show,
     table,
     table_room,
@@ -170,9 +169,6 @@ def start(
             session_id=session_id,
             data_subjects=subjects,
         )
-    given = (task, ticket, steps)
-    if any(given):
-        note_redacted(given, (working_set.task, working_set.ticket, working_set.substeps))
     _show_whole(working_set)
 
 
@@ -348,11 +344,8 @@ def _at_work(session_id: str | None) -> Iterator[Hexad]:
 
 def _change(session_id: str | None, change: Callable[[Hexad], object], message: str) -> None:
     with _at_work(session_id) as hx:
-        before = hx.session.current
         change(hx)
         after = hx.session.snapshot()
-    if before is not None and before.id == after.id:
-        note_redacted(before, after)
     _answer(after, message)
 
 

@@ -109,7 +109,7 @@ def remember(text: str | None, messages: str | None, **options: Any) -> None:
         raise hexad.InvalidMemory("The text is empty; give at least one character that is not blank.")
     with state().opened(create=True, embeds=True) as hx:
         memory = hx.remember(text, **options)
-    show({**memory.to_dict(), "receipt": _receipt(memory)}, table=_remembered_lines(memory))
+    show({**memory.to_dict(), "receipt": _receipt(memory)}, table=_remembered_lines(memory), tells=True)
 
 
 def _remember_messages(file: str, text: str | None, options: dict[str, Any]) -> None:
@@ -130,6 +130,7 @@ def _remember_messages(file: str, text: str | None, options: dict[str, Any]) -> 
     show(
         [{**memory.to_dict(), "receipt": _receipt(memory)} for memory in memories],
         table=_message_lines(memories),
+        tells=state().json,
     )
 
 
@@ -273,7 +274,8 @@ def remember_raw(file: str | None, **options: Any) -> None:
             auto_pin=auto_pin,
             **options,
         )
-    show({**memory.to_dict(), "receipt": _receipt(memory, inferred=True)}, table=_inferred_lines(memory))
+    receipt = _receipt(memory, inferred=True)
+    show({**memory.to_dict(), "receipt": receipt}, table=_inferred_lines(memory), tells=True)
 
 
 def _read(file: Path) -> str:

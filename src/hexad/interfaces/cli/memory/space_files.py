@@ -140,7 +140,7 @@ def restore(
     with _reading(lambda trial: restored(trial, dry_run=True), create=not dry_run) as hx:
         with meter("Reading", clock=hx.clock, unit="memories") as advance:
             report = restored(hx, dry_run=dry_run, step=lambda done: advance(done, None))
-    show(report, table=_restored_lines(report, dry_run=dry_run))
+    show(report, table=_restored_lines(report, dry_run=dry_run), tells=True)
 
 
 def _restored_lines(report: RestoreReport, *, dry_run: bool) -> Iterator[str]:
@@ -175,7 +175,7 @@ def read_file(*, file: Path, name: str | None, trust: str | None, policies: bool
                 dry_run=dry_run,
                 progress=lambda done: advance(done, None),
             )
-    show(report, table=read_lines(report, dry_run=dry_run))
+    show(report, table=read_lines(report, dry_run=dry_run), tells=True)
 
 
 def read_lines(report: ReadReport, *, dry_run: bool = False) -> Iterator[str]:

@@ -7,7 +7,6 @@ import re
 import sys
 import textwrap
 import unicodedata
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Final
@@ -20,6 +19,7 @@ from hexad.interfaces.cli.app.base import note, on_terminal, print_json, state
 
 if TYPE_CHECKING:
     from hexad import Explanation, Hit, Memory
+    from hexad.core.redactions import Redactions
 
 EXCERPT_LINES: Final = 6
 PIPE_WIDTH: Final = 100
@@ -27,7 +27,6 @@ _GAP: Final = "  "
 _PLACE: Final = "\0"  # in no text that is clean
 _PADDED_MOST: Final = 80
 """So wide a column gets where nothing is clipped: a path of thousands of characters would push all others away."""
-_PLACEHOLDER: Final = re.compile(r"\[REDACTED:([a-z0-9_-]{1,64})\]")
 _NARROWEST: Final = 8
 _WIDE_ENOUGH: Final = 110
 _WIDEST: Final = 120
@@ -39,16 +38,30 @@ _BLOCK: Final = re.compile(r"\s*(?:[-*+>#|]|\d+[.)]|`{3}|~{3})")
 """How a line of prose starts that is not the continuation of the line before: a list, a heading, a table."""
 
 
-def show(value: object, *, table: str | Iterable[str]) -> None:
+def show(value: object, *, table: str | Iterable[str], tells: bool = False) -> None:
     """Print what a command answers: with --json the value, else the lines of `table`.
 
-    A `table` that is a generator does nothing with --json; it may write notes between its lines.
+    A `table` that is a generator does nothing with --json; it may write notes between its lines. What was taken out of
+    the texts that were typed is said after it, and in an object of JSON, unless the answer `tells` it by itself.
     """
+    taken = None if tells else state().taken_out
     if state().json:
-        print_json(plain(value))
+        written = plain(value)
+        if taken and isinstance(written, dict):
+            print_json({**written, "redacted": taken.total})
+        else:
+            print_json(written)
+            _note_taken_out(taken)
         return
     for line in [table] if isinstance(table, str) else table:
         click.echo(line)
+    _note_taken_out(taken)
+
+
+def _note_taken_out(taken: Redactions | None) -> None:
+    if taken:
+        rules = ", ".join(f"{rule} ×{number}" for rule, number in taken.items())
+        note(f"{_counted(taken.total - taken.personal, taken.personal)} taken out: {rules}")
 
 
 def width() -> int:
@@ -137,15 +150,6 @@ def size(number: int) -> str:
     return f"{amount:.1f} GiB"
 
 
-def note_redacted(given: object, kept: object) -> None:
-    """Say what was taken out of texts before they were stored: by the placeholders that they have since."""
-    found = Counter(_PLACEHOLDER.findall(str(kept))) - Counter(_PLACEHOLDER.findall(str(given)))
-    if found and not state().json:
-        rules = ", ".join(f"{rule} ×{number}" for rule, number in sorted(found.items()))
-        what = count(found.total(), "secret or personal datum", "secrets and personal data")
-        note(f"{what} taken out: {rules}")
-
-
 def taken_out(redacted: int, flags: object) -> str:
     """Say how much was taken out of a memory's fields: secrets, and personal data, which are none.
 
@@ -157,9 +161,13 @@ def taken_out(redacted: int, flags: object) -> str:
     listed = flags if isinstance(flags, Sequence) and not isinstance(flags, str) else ()
     counts = [flag.get("count") for flag in listed if isinstance(flag, Mapping) and flag.get("kind") == "pii"]
     personal = min(redacted, sum(number for number in counts if isinstance(number, int)))
+    return _counted(redacted - personal, personal)
+
+
+def _counted(secrets: int, personal: int) -> str:
     parts = []
-    if redacted > personal:
-        parts.append(count(redacted - personal, "secret"))
+    if secrets:
+        parts.append(count(secrets, "secret"))
     if personal:
         parts.append(count(personal, "personal datum", "personal data"))
     return " and ".join(parts)

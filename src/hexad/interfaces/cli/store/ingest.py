@@ -117,7 +117,7 @@ def ingest(
                 for line in report_lines(report, verbose=verbose):
                     click.echo(line)
         embedded = 0 if no_embed or dry_run else embed(hx)
-    show({"reports": reports, "embedded": embedded}, table=_embedded_lines(embedded))
+    show({"reports": reports, "embedded": embedded}, table=_embedded_lines(embedded), tells=True)
 
 
 def _embedded_lines(embedded: int) -> Iterator[str]:
@@ -169,7 +169,7 @@ def _read_folders(program: str, folders: Sequence[str], *, trust: str | None, no
             if not state().json:
                 _say_folder(report)
         embedded = 0 if no_embed else embed(hx)
-    show({"folders": reports, "embedded": embedded}, table=_embedded_lines(embedded))
+    show({"folders": reports, "embedded": embedded}, table=_embedded_lines(embedded), tells=True)
     return 1 if any(report.failed for report in reports) else 0
 
 
