@@ -182,8 +182,9 @@ SINCE = (
     "('file:",
     "('stream_departed', ",
     "('code_slices ",
+    "('vectors', ",  # counts how often some were stored: a batch at a time by now
 )
-"""Facts about the store, and change counters, that are written since then."""
+"""Facts about the store, and change counters, that are written since then, or count something else by now."""
 COLUMNS = {
     "sqlite_schema": "type, name, tbl_name, iif(name IN ('session_state', 'vector_chunks'), 'a view that was renewed',"
     " replace(sql, ', sentences BLOB', ''))",
