@@ -157,6 +157,8 @@ def test_the_tables_and_rows_written_today_are_the_old_ones(
         new["sqlite_sequence"] = [row for row in new["sqlite_sequence"] if not row.startswith("('code_")]
     for facts in new.keys() & {"meta", "changes"}:
         new[facts] = [row for row in new[facts] if not row.startswith(SINCE)]
+    for rows in (old.get("changes", []), new.get("changes", [])):  # by now a batch of vectors is one change
+        rows[:] = [VECTOR_CHANGES.sub(")", row) for row in rows]
     for table, rows in old.items():
         if table == "schema_migrations":
             assert len(rows) <= len(new[table])
@@ -171,6 +173,7 @@ def test_the_tables_and_rows_written_today_are_the_old_ones(
             assert mine == other or alike(mine, other), table
 
 
+VECTOR_CHANGES = re.compile(r"(?<=^\('vectors'), \d+\)$")
 SINCE = (
     "('project', ",
     "('ledger_size', ",
@@ -182,9 +185,8 @@ SINCE = (
     "('file:",
     "('stream_departed', ",
     "('code_slices ",
-    "('vectors', ",  # counts how often some were stored: a batch at a time by now
 )
-"""Facts about the store, and change counters, that are written since then, or count something else by now."""
+"""Facts about the store, and change counters, that are written since then."""
 COLUMNS = {
     "sqlite_schema": "type, name, tbl_name, iif(name IN ('session_state', 'vector_chunks'), 'a view that was renewed',"
     " replace(sql, ', sentences BLOB', ''))",

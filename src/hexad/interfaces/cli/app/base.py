@@ -25,7 +25,6 @@ import hexad
 from hexad.config import find_store, load_settings, store_above
 from hexad.core.arguments import absence as absence
 from hexad.core.prompt_fence import escaped, fenced_json
-from hexad.core.redactions import Redactions, redactions
 
 if TYPE_CHECKING:
     from hexad import Hexad
@@ -61,7 +60,7 @@ class State:
     """The one that runs."""
     passphrase: str | None = field(default=None, repr=False)
     user_passphrase: str | None = field(default=None, repr=False)
-    taken_out: Redactions | None = None
+    taken_out: hexad.Redactions | None = None
     """What the command's last opening of the store took out of texts."""
 
     @contextmanager
@@ -85,7 +84,7 @@ class State:
             hx = self._open_or_read(create=create, background=background, embeds=embeds)
         self.say_above(hx.path)
         try:
-            with redactions() as self.taken_out:
+            with hexad.redactions() as self.taken_out:
                 yield hx
         finally:
             hx.close()

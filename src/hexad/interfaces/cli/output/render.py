@@ -18,8 +18,7 @@ from hexad.core.prompt_fence import revealed
 from hexad.interfaces.cli.app.base import note, on_terminal, print_json, state
 
 if TYPE_CHECKING:
-    from hexad import Explanation, Hit, Memory
-    from hexad.core.redactions import Redactions
+    from hexad import Explanation, Hit, Memory, Redactions
 
 EXCERPT_LINES: Final = 6
 PIPE_WIDTH: Final = 100
