@@ -64,18 +64,6 @@ def test_a_pair_of_halves_is_one_character(hx: Hexad) -> None:
     assert "Done 😀" == hx.session.start("Done \ud83d\ude00").task
 
 
-@pytest.mark.parametrize("name", ["session_id", "event_id", "role"])
-def test_a_name_of_experience_holds_no_nul(hx: Hexad, name: str) -> None:
-    hx.xdb.start_session("talk")
-    before = hx.changes()
-
-    with pytest.raises(hexad.InvalidInput, match=rf"{name} = 'a\\x00b' holds a NUL; give whole characters"):
-        if name == "session_id":
-            hx.xdb.start_session("a\0b")
-        hx.xdb.record("input", "Hello.", session_id="talk", **{name: "a\0b"})
-    assert before == hx.changes()
-
-
 @pytest.mark.parametrize(
     ("typed", "named"),
     [

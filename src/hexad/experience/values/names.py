@@ -21,7 +21,9 @@ def check_name(value: object, what: str) -> str:
             f"{what} = {quoted(value)} cannot be used; give a text of 1 to {NAME_CHARS_LIMIT} characters.",
             argument=what,
         )
-    if "\0" in value or not encodable(value):
-        odd = "a NUL" if "\0" in value else "half a character (a lone surrogate)"
-        raise InvalidInput(f"{what} = {quoted(value)} holds {odd}; give whole characters.", argument=what)
+    if not encodable(value):
+        raise InvalidInput(
+            f"{what} = {quoted(value)} holds half a character (a lone surrogate); give whole characters.",
+            argument=what,
+        )
     return value
