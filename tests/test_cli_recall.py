@@ -84,6 +84,17 @@ def test_an_answer_shows_its_relevance_and_what_took_its_place(
     assert "): We raised the API rate limit to 250 requests a minute." in whole
 
 
+def test_a_hit_says_in_a_line_that_it_tells_only_what_was_or_may_be(run: Run) -> None:
+    run("remember", "The lamp in the hall used to be green.")
+    run("remember", "The lamp in the hall might become blue.")
+
+    lines = run("recall", "lamp in the hall", "--lexical").out.splitlines()
+
+    marks = ["    says what was, not what is", "    says what may be, not what is"]
+    assert sorted(marks) == sorted(line for line in lines if line.startswith("    says"))
+    assert lines.index(marks[0]) == 1 + lines.index("    │ The lamp in the hall used to be green.")
+
+
 def test_a_silent_answer_says_how_to_see_what_is_nearest(run: Run) -> None:
     run("remember", "The otter sleeps by day.")
 

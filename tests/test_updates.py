@@ -410,3 +410,82 @@ def test_why_somebody_moved_does_not_hide_that_they_did(hx: Hexad, clock: Frozen
 
     assert [new, old] == [hit.id for hit in hits]
     assert hits[1].superseded_by is not None
+
+
+@pytest.mark.parametrize(
+    ("now", "other", "question", "about", "assertion"),
+    [
+        (
+            "The billing API listens on port 8200.",
+            "The billing API used to listen on port 8100.",
+            "Which port does the billing API listen on?",
+            "Which port did the billing API use to listen on?",
+            "former",
+        ),
+        (
+            "The mail server runs Postfix.",
+            "Until recently the mail server ran Exim.",
+            "What does the mail server run?",
+            "What did the mail server run until recently?",
+            "former",
+        ),
+        (
+            "The ferry leaves from pier 7.",
+            "The ferry no longer leaves from pier 2.",
+            "From which pier does the ferry leave?",
+            "Which pier does the ferry no longer leave from?",
+            "former",
+        ),
+        (
+            "We release on Tuesdays.",
+            "We are considering releasing on Fridays.",
+            "On which day do we release?",
+            "On which day are we considering releasing?",
+            "possible",
+        ),
+        (
+            "The offsite is in Leipzig.",
+            "The offsite might be in Dresden.",
+            "Where is the offsite?",
+            "Where might the offsite be?",
+            "possible",
+        ),
+    ],
+)
+def test_what_was_or_may_be_stands_behind_what_is_unless_it_is_asked_for(
+    hx: Hexad, clock: FrozenClock, now: str, other: str, question: str, about: str, assertion: str
+) -> None:
+    for texts in ((now, other), (other, now)):
+        for memory_id in [hit.id for hit in hx.recall(question)]:
+            hx.forget(memory_id, purge=True, confirm=True)
+        tell(hx, clock, *texts)
+
+        hits = hx.recall(question)
+        assert [(now, None), (other, assertion)] == [(hit.text, hit.assertion) for hit in hits]
+        assert hits[0].superseded_by is None
+        assert assertion == hits[1].to_dict()["assertion"] == hits[1].passage()["assertion"]
+        assert "assertion" not in hits[0].to_dict()
+        assert other == hx.recall(about)[0].text
+
+
+def test_what_says_that_just_the_older_text_is_so_no_more_stands_before_it(
+    hx: Hexad, clock: FrozenClock
+) -> None:
+    old, new = tell(hx, clock, "The server runs Exim.", "The server ran Exim until recently.")
+    assert [new, old] == [hit.id for hit in hx.recall("What does the server run?")]
+
+
+def test_of_two_plans_the_newer_one_stands_first(hx: Hexad, clock: FrozenClock) -> None:
+    old, new = tell(hx, clock, "I plan to commute by tram.", "I plan to commute by bike.")
+    assert [new, old] == [hit.id for hit in hx.recall("How do I plan to commute?")]
+
+
+def test_what_was_keeps_its_place_before_what_is_of_somebody_else(hx: Hexad, clock: FrozenClock) -> None:
+    was, _ = tell(hx, clock, "Ann used to live in Bonn.", "Ben lives in Rome.")
+    assert was == hx.recall("Where does Ann live?")[0].id
+
+
+def test_a_long_text_and_a_question_say_nothing_of_what_was(hx: Hexad) -> None:
+    for text in ("The lamp used to hang here. " * 20, "Did the lamp use to hang here?"):
+        hx.remember(text)
+    assert {None} == {hit.assertion for hit in hx.recall("lamp")}

@@ -112,6 +112,8 @@ class Hit:
     `text` its text and `lines` its lines in the source. `replaced` is what the memory took the place of, where it is
     the current value of something that was otherwise. `superseded_by` is what by its words seems to have taken the
     memory's place since. `citations` say of each place of the code that it cites whether it still stands so.
+    `assertion` is `former` where a short text says by its grammar only what was, `possible` where it says only what
+    may be, and None where it says what is.
     """
 
     memory: Memory
@@ -124,6 +126,7 @@ class Hit:
     superseded_by: Successor | None = None
     relevance: float = 0.0
     citations: tuple[CheckedCitation, ...] = ()
+    assertion: str | None = None
 
     @property
     def id(self) -> str:
@@ -192,6 +195,7 @@ class Hit:
             **({} if self.replaced is None else {"replaced": self.replaced.to_dict()}),
             **({} if self.superseded_by is None else {"superseded_by": self.superseded_by.to_dict()}),
             **({"citations": [each.to_dict() for each in self.citations]} if self.citations else {}),
+            **({} if self.assertion is None else {"assertion": self.assertion}),
         }
 
     def to_dict(self) -> dict[str, JSONValue]:
@@ -211,6 +215,7 @@ class Hit:
             **({} if self.replaced is None else {"replaced": self.replaced.to_dict()}),
             **({} if self.superseded_by is None else {"superseded_by": self.superseded_by.to_dict()}),
             **({"citations": [each.to_dict() for each in self.citations]} if self.citations else {}),
+            **({} if self.assertion is None else {"assertion": self.assertion}),
         }
 
 

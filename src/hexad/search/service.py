@@ -110,7 +110,7 @@ class SearchService:
             clock=context.clock,
             boost=None if context.settings.router.get("feedback") is False else _boost,
             rings=rings,
-            successions=Successions(_overdue, _likely_successors, _fitting, _code_first),
+            successions=Successions(_overdue, _likely_successors, _fitting, _code_first, _assertion),
             background=context.background and not context.db.readonly,
         )
         self.recaller.reranking, self.recaller.citations = reranking, citations
@@ -193,6 +193,14 @@ def _likely_successors(
     from hexad.search.recall.likely_successors import likely_successors
 
     return likely_successors(question, texts, order, weak)
+
+
+def _assertion(text: str) -> str | None:
+    """Return what a short text says that does not say what is; loaded where there are hits."""
+    from hexad.text.claims.assertion import assertion_of
+
+    assertion = assertion_of(text)
+    return None if assertion is None else assertion.value
 
 
 def _code_first(

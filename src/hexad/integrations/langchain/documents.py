@@ -339,6 +339,8 @@ def _passage(hit: Hit) -> Document:
     }
     if successor is not None:
         metadata["superseded_by"] = successor.to_dict()
+    if hit.assertion is not None:
+        metadata["assertion"] = hit.assertion
     return Document(page_content=hit.text, id=hit.id, metadata=metadata)
 
 

@@ -8,7 +8,8 @@ from typing import Final
 
 from hexad.memory.tables.updates import PlainText, UpdateLink
 from hexad.search.recall.successors import LIKELY
-from hexad.text.claims.likelihood import Wording, answer_likelihood, names_older
+from hexad.text.claims.assertion import Assertion
+from hexad.text.claims.likelihood import Wording, alike, answer_likelihood, names_older
 
 _LIKELIHOOD: Final = 0.06
 """From this likelihood on: a wrong one only makes two that are near the question change places."""
@@ -24,20 +25,30 @@ def likely_successors(
     Nothing is stored of it, and nothing is called superseded. `order` has their numbers, the best candidate first. A
     question about what was is left alone, and so are texts of one moment, which came together, and a newer text that
     is trusted less. The `weak` links that were stored come along, but for those whose older text is named.
+
+    What says only what was or what may be takes the place of nothing that says what is, whenever it was said: that one
+    takes its place. Asked for what was or may be it is the other way round.
     """
     asked = Wording(question)
-    if asked.tells_past:
+    past = asked.tells_past or asked.asks_former
+    if past and not asked.asks_former:
         return []
     rank = {no: at for at, no in enumerate(order)}
     in_time = sorted(texts, key=lambda text: (text.happened_at, text.no))
     wordings = {text.no: Wording(text.text) for text in in_time}
+    answers = {no: _answers(asked, wording) for no, wording in wordings.items()}
     links: list[UpdateLink] = []
     for old, new in combinations(in_time, 2):
-        if old.space_no != new.space_no or old.happened_at == new.happened_at or rank[old.no] > rank[new.no]:
+        if _gives_way(new.no, old.no, answers, wordings):
+            old, new = new, old
+        if old.space_no != new.space_no or rank[old.no] > rank[new.no] or new.trust.rank < old.trust.rank:
             continue
-        if new.trust.rank < old.trust.rank:
+        if answers[old.no] < answers[new.no]:
+            likelihood = alike(asked, wordings[old.no], wordings[new.no])
+        elif old.happened_at == new.happened_at or past:
             continue
-        likelihood = answer_likelihood(asked, wordings[old.no], wordings[new.no])
+        else:
+            likelihood = answer_likelihood(asked, wordings[old.no], wordings[new.no])
         if likelihood >= _LIKELIHOOD and old.text != new.text:
             links.append(UpdateLink(old.no, new.no, LIKELY, likelihood))
     best: dict[int, float] = {}
@@ -45,9 +56,30 @@ def likely_successors(
         for no in (link.old, link.new):
             best[no] = max(best.get(no, 0.0), link.confidence)
     likely = [link for link in links if link.confidence >= _RIVAL * max(best[link.old], best[link.new])]
-    return [*likely, *(link for link in weak if not _names_older(asked, link, wordings))]
+    if past:
+        return likely
+    known = [link for link in weak if link.old in wordings and link.new in wordings]
+    wrong = {
+        link
+        for link in known
+        if _gives_way(link.new, link.old, answers, wordings)
+        or names_older(asked, wordings[link.old], wordings[link.new])
+    }
+    return [*likely, *(link for link in weak if link not in wrong)]
 
 
-def _names_older(asked: Wording, link: UpdateLink, wordings: Mapping[int, Wording]) -> bool:
-    older, newer = wordings.get(link.old), wordings.get(link.new)
-    return older is not None and newer is not None and names_older(asked, older, newer)
+_IS, _ASKED = 1, 2
+
+
+def _answers(asked: Wording, text: Wording) -> int:
+    """Return how well a text answers by its grammar: what is asked for before what is, and that before all else."""
+    if text.assertion is None:
+        return _IS
+    return _ASKED if asked.asks_for(text) else 0
+
+
+def _gives_way(new: int, old: int, answers: Mapping[int, int], wordings: Mapping[int, Wording]) -> bool:
+    """Whether the newer of two texts answers worse by its grammar; not where it says the older one to be so no more."""
+    if answers[new] >= answers[old]:
+        return False
+    return wordings[new].assertion is not Assertion.FORMER or not wordings[new].names_all_of(wordings[old])

@@ -16,7 +16,7 @@ from hexad.core.clock import Clock
 from hexad.database.codec import from_micros
 from hexad.errors import BudgetExceeded, ProviderError
 from hexad.memory.link import Linked
-from hexad.memory.memory import CheckedCitation, Citation
+from hexad.memory.memory import CheckedCitation, Citation, Memory
 from hexad.memory.query import Dropped, Filters, Hit, Hits
 from hexad.memory.store import Stores
 from hexad.memory.tables.ranking_columns import RankingRow, StandingText
@@ -171,12 +171,16 @@ class PutCodeFirst(Protocol):
 
 
 class Successions(NamedTuple):
-    """How a recall finds what came in the place of a candidate, what holds for the answer, which code comes first."""
+    """How a recall finds what came in the place of a candidate, what holds for the answer, which code comes first.
+
+    `assertion` tells of a text what it says that does not say what is.
+    """
 
     overdue: FindOverdue
     likely: LikelyLinks
     fitting: FindFitting
     code_first: PutCodeFirst
+    assertion: Callable[[str], str | None]
 
 
 class CheckCitations(Protocol):
@@ -601,9 +605,15 @@ class Recaller:
                 replaced=replaced.get(memory.id) or before.get(memory.id),
                 superseded_by=later.get(candidate.no),
                 citations=candidates.citations.get(candidate.no, ()),
+                assertion=self._assertion(memory),
             )
             hits.append((candidate.no, hit))
         return hits, dropped
+
+    def _assertion(self, memory: Memory) -> str | None:
+        if memory.source is not None or len(memory.raw) > COMPARED_CHARACTERS:
+            return None  # what a document says is said in its context
+        return self._successions.assertion(memory.raw)
 
     def _fold(
         self,

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from hexad.text.claims import english
 from hexad.text.claims.endings import Ending, endings_of, ends
 from hexad.text.claims.reader import Claim, claims
-from hexad.text.claims.words import PARTS_OF_DAY, POINTING, Token, is_day
+from hexad.text.claims.words import PARTS_OF_DAY, POINTING, Token, is_day, stem
 
 
 class UpdateReason(StrEnum):
@@ -290,10 +290,19 @@ def _former(was: Claim, now: Claim) -> Update | None:
                 continue
             return Update(UpdateReason.FORMER, 0.75)
         extra = frozenset[str]() if leaves else now.topic - was.words - former
-        if (extra or now.topic or about) and (was.subject - former or mine) - now.words - now.around:
+        subject = was.subject - _GROUPS if _names_role(was, now) else was.subject
+        if (extra or now.topic or about) and (subject - former or mine) - now.words - now.around:
             return Update(UpdateReason.FORMER, 0.6 if about else 0.4)
         return Update(UpdateReason.FORMER, 0.95 if theirs or now.value else 0.85)
     return None
+
+
+_GROUPS: Final = frozenset(map(stem, "team group squad crew department committee unit".split()))
+
+
+def _names_role(was: Claim, now: Claim) -> bool:
+    """Whether what somebody does is named as a role, where the group may stay unnamed: "as platform lead"."""
+    return was.verb in english.ROLES and not _uncovered(frozenset({was.root}), now.words)
 
 
 def _leaves(was: Claim, now: Claim, former: frozenset[str]) -> bool:

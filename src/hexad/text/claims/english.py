@@ -98,6 +98,8 @@ PLANS: Final = _words(
     idea proposal going gonna whether i'll we'll i'd we'd i'd'
     """
 )
+SOON: Final = _words("next soon later someday tomorrow future")
+"""Beside such a word "may" says that something is not sure: "Ann may lead the team next year". Else it gives leave."""
 CONDITIONS: Final = _words(
     """
     if unless whether suppose supposing assuming imagine once when whenever
@@ -218,7 +220,7 @@ RELATIONS: Final = {
     ),
     "means": _words(
         """
-    use uses using rely relies run runs running on adopt adopted switch switched migrate migrated build
+    use uses using rely relies run runs running adopt adopted switch switched migrate migrated build
     builds built choose chose chosen picked standardized standardised written rewritten rewrote ported
     deploy deploys deployed hosted host hosts store stores stored keep keeps kept
     """

@@ -15,6 +15,14 @@ from math import exp
 from typing import Final
 
 from hexad.text.claims import english
+from hexad.text.claims.assertion import (
+    Assertion,
+    asks_former,
+    asks_possible,
+    assertion_of_tokens,
+    may_say_otherwise,
+)
+from hexad.text.claims.reader import verb_of
 from hexad.text.claims.words import Token, tokens_of
 
 SIGNS: Final = (
@@ -57,6 +65,9 @@ class Wording:
         self.lows = frozenset(token.low for token in self.tokens)
         self.content = [(at, _key(token)) for at, token in enumerate(self.tokens) if token.content]
         self.keys = frozenset(key for _, key in self.content)
+        was = self.lows & _WAS
+        self.tells_past = bool(was) and (was != {"used"} or not self._is_used)
+        """Whether it speaks of what was; not by what "is used" for something."""
 
     @cached_property
     def spine(self) -> list[str]:
@@ -93,10 +104,42 @@ class Wording:
             if token.number and not token.unit and before.content and not before.number
         )
 
+    @cached_property
+    def assertion(self) -> Assertion | None:
+        """What it says that does not say what is; what asks says what may be."""
+        if self.tokens[-1:] == _ASKS:
+            return Assertion.POSSIBLE
+        return assertion_of_tokens(self.tokens) if may_say_otherwise(self.lows) else None
+
+    @cached_property
+    def asks_former(self) -> bool:
+        """Whether it asks what was."""
+        return asks_former([token.low for token in self.tokens])
+
+    def asks_for(self, text: Wording) -> bool:
+        """Whether it asks for what a text says that does not say what is."""
+        if text.assertion is Assertion.FORMER:
+            return self.asks_former
+        return text.assertion is not None and asks_possible(self.lows, text.lows)
+
+    def names_all_of(self, older: Wording) -> bool:
+        """Whether it has all words of an older text but for its verb, of which it may have another form."""
+        stems = {token.stem for token in self.tokens}
+        rest = {token.stem for token in older.tokens if token.content and token.stem not in stems}
+        if not rest:
+            return True
+        found = verb_of(older.tokens)
+        return found is not None and rest <= {found[1].stem}
+
     @property
-    def tells_past(self) -> bool:
-        """Whether it speaks of what was."""
-        return not self.lows.isdisjoint(_WAS)
+    def _is_used(self) -> bool:
+        """Whether each "used" of it is of what "is used"."""
+        lows = [token.low for token in self.tokens if token.low not in english.ADVERBS]
+        return all(
+            at and not english.BE.isdisjoint(lows[:at]) and lows[at + 1 : at + 2] != ["to"]
+            for at, low in enumerate(lows)
+            if low == "used"
+        )
 
     @property
     def supposes(self) -> bool:
@@ -250,6 +293,19 @@ def answer_likelihood(question: Wording, older: Wording, newer: Wording) -> floa
     return _logistic(ANSWER_WEIGHTS, [*signs_of(older, newer), *question_signs(question, older, newer)])
 
 
+def alike(question: Wording, lower: Wording, higher: Wording) -> float:
+    """Return how likely one of two candidates takes the place of the other, whichever is newer.
+
+    For texts of which it is known by their grammar that `higher` answers and `lower` does not; 0 where the question
+    names what only that one says.
+    """
+    if _are_instances(lower, higher) or names_older(question, lower, higher):
+        return 0.0
+    asked = question_signs(question, lower, higher), question_signs(question, higher, lower)
+    signs = signs_of(lower, higher), signs_of(higher, lower)
+    return max(_logistic(ANSWER_WEIGHTS, [*left, *right]) for left, right in zip(signs, asked, strict=True))
+
+
 def names_older(question: Wording, older: Wording, newer: Wording) -> bool:
     """Whether a question names what only the older of two texts says that are one but for a few words in one place.
 
@@ -289,14 +345,14 @@ def _logistic(weights: Sequence[float], signs: Sequence[float]) -> float:
 
 
 PAIR_WEIGHTS: Final = (
-    -4.903, 1.077, 0.816, 0.213, -0.358, -0.243, -0.622, -0.246, -0.588, -0.483, -0.335, 0.551, 0.443, 1.205,
-    1.011, 1.288, 0.749, -0.488, -1.510, -0.721, 0.124, -0.698, 1.521, -0.637, 0.530, 0.205, 2.246, -1.091,
-    0.292, 0.958, 0.414, -0.016, -1.256, -1.184, -1.602, 3.743, -1.675, -1.429,
+    -4.904, 1.077, 0.816, 0.213, -0.358, -0.243, -0.622, -0.246, -0.588, -0.483, -0.335, 0.551, 0.444, 1.205,
+    1.011, 1.288, 0.749, -0.488, -1.510, -0.721, 0.125, -0.698, 1.520, -0.637, 0.530, 0.205, 2.246, -1.091,
+    0.292, 0.958, 0.414, -0.016, -1.256, -1.184, -1.602, 3.743, -1.675, -1.357,
 )  # fmt: skip
 ANSWER_WEIGHTS: Final = (
     -4.561, 1.445, 0.674, 0.197, -0.290, -0.280, -0.636, -0.726, -0.434, -0.586, -0.251, 0.829, 0.941, 0.891,
-    0.680, 1.610, 1.302, 1.522, -1.091, 0.223, 0.580, -0.846, 2.996, -0.641, 0.364, 0.434, 1.482, -1.994,
-    0.414, 0.487, 0.560, 0.220, 1.160, -0.333, -0.892, 1.290, -1.835, 0.000, 0.358, -0.018, 0.948, 0.842,
+    0.680, 1.610, 1.302, 1.522, -1.091, 0.223, 0.582, -0.846, 2.996, -0.641, 0.364, 0.434, 1.482, -1.994,
+    0.414, 0.488, 0.560, 0.220, 1.160, -0.333, -0.893, 1.290, -1.834, 0.000, 0.358, -0.018, 0.948, 0.842,
     -0.681, -0.136, -0.320, -0.068,
 )  # fmt: skip
 """The log-odds of nothing, and what each sign adds to them."""

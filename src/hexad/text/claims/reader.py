@@ -23,10 +23,11 @@ _LABELLED_LINES: Final = 3
 """In a longer text a label says something of what stands above it."""
 # Sets that are asked of every word: put together once.
 _BEGINS_SUBJECT: Final = english.POSSESSIVES | english.SPEAKERS | {"the", "it", "she", "he", "they", "we"}
-_TURNS: Final = english.CHANGE | english.ENDING
+_UNSURE: Final = english.CHANGE | english.ENDING | english.SOON
+"""Beside such a word "may" gives no leave."""
 _AUXILIARIES_NOW: Final = english.AUXILIARIES - {"was", "were", "had"}
 _ASKING: Final = english.DO | english.BE | english.HAVE
-_BESIDE_VERB: Final = english.AUXILIARIES | english.NEGATIONS | english.ADVERBS
+BESIDE_VERB: Final = english.AUXILIARIES | english.NEGATIONS | english.ADVERBS
 _AFTER_COPULA: Final = english.PREPOSITIONS | {"a", "an", "the", "now", "not", "no"}
 _BEFORE_INFINITIVE: Final = english.DO | english.MODALS | english.NEGATIONS | {"to"}
 _EXISTS: Final = english.HAVE | {"there"}
@@ -122,7 +123,7 @@ def claims(text: str) -> tuple[Claim, ...]:
         if tokens and tokens[0].low in english.CONDITIONS:
             continue
         corrects |= not english.CORRECTIONS.isdisjoint([token.low for token in (*opening, *tokens[:4])])
-        for clause in _clauses(tokens):
+        for clause in clauses_of(tokens):
             claim = _claim(clause, asks=sentence.rstrip().endswith("?"))
             said = frozenset(token.stem for token in clause if token.content)
             if claim is not None and (claim.verb or len(spans) <= _LABELLED_LINES):
@@ -150,7 +151,7 @@ def _without_speaker(sentence: str) -> tuple[str, str]:
         return "", sentence
     rest = sentence[match.end() :]
     tokens = tokens_of(rest)
-    found = _verb(tokens)
+    found = verb_of(tokens)
     if found is None or any(token.low in {"(", "/", "-"} for token in tokens[: found[0]]):
         return "", sentence
     if found[0] and tokens[found[0] - 1].low == ",":
@@ -159,11 +160,11 @@ def _without_speaker(sentence: str) -> tuple[str, str]:
     return ("" if name in _ROLES or " " in name else name), rest
 
 
-def _clauses(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+def clauses_of(tokens: Sequence[Token]) -> Iterator[list[Token]]:
     """Part a sentence where another clause begins: at a semicolon or dash, and between two verbs."""
     clause: list[Token] = []
     for at, token in enumerate(tokens):
-        if token.low in _DASHES and 0 < len(clause) < _LABEL_WORDS and _verb(clause) is None:
+        if token.low in _DASHES and 0 < len(clause) < _LABEL_WORDS and verb_of(clause) is None:
             clause.append(Token(":", ":", ":"))
         elif token.low in _DASHES or token.low in {";", "."} or _is_between(clause, tokens, at):
             if clause:
@@ -192,17 +193,17 @@ def _is_between(clause: Sequence[Token], tokens: Sequence[Token], at: int) -> bo
     if low == "(":
         return _former_at(tokens, at + 1) is None if at + 1 < len(tokens) else True
     if low == ",":
-        opens = following != "not" and _verb(clause) is not None and _opens_clause(tokens[at + 1 :])
+        opens = following != "not" and verb_of(clause) is not None and _opens_clause(tokens[at + 1 :])
         return opens or following in {"but", "so", "and", "while", "which", "because", "since"}
     if low in {"and", "but", "so", "means"}:
         return (
             following in _BEGINS_SUBJECT or (at + 1 < len(tokens) and tokens[at + 1].written[0].isupper())
-        ) and (_opens_clause(tokens[at + 1 :]) and _verb(clause) is not None)
+        ) and (_opens_clause(tokens[at + 1 :]) and verb_of(clause) is not None)
     return False
 
 
 def _opens_clause(rest: Sequence[Token]) -> bool:
-    found = _verb(rest)
+    found = verb_of(rest)
     return found is not None and 0 < found[0] < 6 and not any(token.low == "," for token in rest[: found[0]])
 
 
@@ -212,7 +213,7 @@ def _claim(clause: list[Token], *, asks: bool) -> Claim | None:
     there = {token.low for token in clause}
     if clause[0].low in english.CONDITIONS or "?" in there:
         return None
-    if there & english.HEARSAY or there & english.PLANS or ("may" in there and there & _TURNS):
+    if there & english.HEARSAY or there & english.PLANS or ("may" in there and there & _UNSURE):
         return None
     lows = [token.low for token in clause]
     if any(low in {"plan", "plans"} and after == "to" for low, after in pairwise(lows)):
@@ -227,7 +228,7 @@ def _claim(clause: list[Token], *, asks: bool) -> Claim | None:
             return None
         pivot = (len(clause), None, len(clause))
     at, verb, tail_at = pivot
-    if verb is None and not former and _verb(clause[tail_at:]) is not None:
+    if verb is None and not former and verb_of(clause[tail_at:]) is not None:
         return None  # a heading, and not what is of a value
     if verb is None and not former and all(token.low in STOP_WORDS for token in clause[:at]):
         return None
@@ -344,7 +345,7 @@ def _is_past(verb: str, lows: Sequence[str], there: set[str], *, settles: bool) 
             return False
     elif there & english.NOW:
         return False
-    told = verb in _PASTS or verb in english.IRREGULAR or verb.endswith("ed")
+    told = verb in PASTS or verb in english.IRREGULAR or verb.endswith("ed")
     return told and not _passive(lows, verb)
 
 
@@ -381,7 +382,7 @@ def _pivot(clause: Sequence[Token]) -> tuple[int, Token | None, int] | None:
     """Return where the subject ends, the verb (None for a label), and where what is said begins."""
     for at, token in enumerate(clause):
         if token.low in {":", "=", "→"} and 0 < at < len(clause) - 1:
-            rest = _verb(clause[at + 1 :])
+            rest = verb_of(clause[at + 1 :])
             if rest is not None and token.low == ":":  # what introduces a sentence
                 start, verb, tail_at = rest
                 head = clause[at + 1 : at + 1 + start]
@@ -390,10 +391,10 @@ def _pivot(clause: Sequence[Token]) -> tuple[int, Token | None, int] | None:
                 ):
                     return at + 1 + start, verb, at + 1 + tail_at
             return at, None, at + 1
-    return _verb(clause)
+    return verb_of(clause)
 
 
-def _verb(clause: Sequence[Token]) -> tuple[int, Token, int] | None:
+def verb_of(clause: Sequence[Token]) -> tuple[int, Token, int] | None:
     """Return where the subject ends, the verb, and where what follows it begins."""
     for at, token in enumerate(clause):
         low = token.low
@@ -403,7 +404,7 @@ def _verb(clause: Sequence[Token]) -> tuple[int, Token, int] | None:
             if at == 0 and low in _ASKING:
                 return None
             after = at + 1
-            while after < len(clause) and (clause[after].low in _BESIDE_VERB):
+            while after < len(clause) and (clause[after].low in BESIDE_VERB):
                 after += 1
             if after < len(clause) and _participle(clause, after):
                 return at, clause[after], after + 1
@@ -478,7 +479,7 @@ def _main_verb(clause: Sequence[Token], at: int) -> bool:
         low.endswith(("ed", "s")) and (low in english.CHANGE or low in english.ENDING)
     ):
         return True
-    if low in english.IRREGULAR or low in _PASTS:
+    if low in english.IRREGULAR or low in PASTS:
         return True
     opens = following.low in _AFTER_VERB or following.number is not None or following.named
     if low.endswith("s") and not low.endswith("ss"):
@@ -492,7 +493,7 @@ def _main_verb(clause: Sequence[Token], at: int) -> bool:
 # What is said ---------------------------------------------------------------------------------------------------
 
 
-_PASTS: Final = frozenset("became rewrote grew rose fell fallen gone set cut".split())
+PASTS: Final = frozenset("became rewrote grew rose fell fallen gone set cut".split())
 _CUTS: Final = english.CONJUNCTIONS - {"and", "or"}
 _OPENS_GROUP: Final = (english.PREPOSITIONS - {"up", "down", "out", "off", "per", "of"}) | {
     "every", "each", ",", "(", ")", "→", ":", "=",
@@ -632,9 +633,10 @@ def _without_former(clause: Sequence[Token]) -> tuple[list[Token], list[tuple[To
 
 
 def _only_goes(rest: Sequence[Token]) -> bool:
-    """Whether who left something did so for the day: "left the office at six", "left early and drove home"."""
+    """Whether who left something did so for the day: "left the office at six", "left it with a good feeling"."""
     return any(
         token.low in _FOR_THE_DAY
+        or (token.low == "with" and "effect" not in {after.low for after in rest})
         or (token.low == "at" and (after.low in _CLOCK or after.number is not None))
         or (token.low == "and" and after.low in _GOES)
         for token, after in zip(rest, [*rest[1:], rest[-1]], strict=True)

@@ -209,6 +209,9 @@ def hit_lines(
         if explain:
             words += f" (reason: {hit.superseded_by.reason}, confidence {hit.superseded_by.confidence:.2f})"
         yield from (click.style(line, fg="yellow") for line in hanging(words, indent=4, room=room))
+    if hit.assertion is not None:
+        words = _ASSERTIONS.get(hit.assertion, hit.assertion)
+        yield from (click.style(line, fg="yellow") for line in hanging(words, indent=4, room=room))
     for checked in hit.citations:
         words = str(checked)
         yield from (
@@ -220,6 +223,12 @@ def hit_lines(
         yield from hanging(f"score: {parts or '0'} = {hit.score:.3f}", indent=4, room=room)
         for reason in hit.why:
             yield from hanging(f"why: {reason}", indent=4, room=room)
+
+
+_ASSERTIONS: Final = {
+    "former": "says what was, not what is",
+    "possible": "says what may be, not what is",
+}
 
 
 def excerpt(text: str, *, query: str, room: int, verbatim: bool, limit: int = EXCERPT_LINES) -> list[str]:
