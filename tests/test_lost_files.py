@@ -17,7 +17,7 @@ from hexad import FrozenClock, Hexad
 from hexad.audit import AuditLog, AuditLogWriter
 from hexad.database import files
 from hexad.database.connection import Database
-from hexad.database.meta import Meta
+from hexad.database.meta import KEY_FILE, Meta
 from hexad.experience.stream.frames import FrameWriter
 from hexad.interfaces.cli.app.main import main
 from hexad.lifecycle.session_capture import open_session
@@ -454,6 +454,35 @@ def test_the_length_of_a_log_is_noted_once_it_is_on_the_disk(project: Path) -> N
         files.set_hook(previous)
 
     assert ("fdatasync", log.name) in calls
+
+
+def test_a_key_file_is_missed_only_once_its_name_is_on_the_disk(project: Path) -> None:
+    calls: list[tuple[str, str]] = []
+
+    def refuse_once(operation: str, path: Path) -> None:
+        calls.append((operation, path.name))
+        if (
+            (operation, path) == ("fsync_dir", hx.path)
+            and hx.path.joinpath("keys.json").exists()
+            and not refused
+        ):
+            refused.append(path)
+            raise OSError(5, "Input/output error")
+
+    refused: list[Path] = []
+    with hexad.open(project, embedder=None, background=False) as hx:
+        previous = files.set_hook(refuse_once)
+        try:
+            with pytest.raises(hexad.StorageFailure):
+                hx.remember("The password is " + "hunter2-x9Qr")
+            assert refused
+            calls.clear()
+            hx.maintain()
+            assert Meta(hx._services.db).get(KEY_FILE) is None
+            hx.remember("The token is " + "hunter3-x9Qr")
+            assert ("fsync_dir", ".hexad") in calls
+        finally:
+            files.set_hook(previous)
 
 
 @pytest.mark.parametrize("end", ["closed", "killed"])

@@ -60,6 +60,7 @@ class StoreContext:
             return
         with contextlib.suppress(AccessDenied, IntegrityError):  # who needs the keys is told
             if (identity := self.keys.identity()) is not None:
+                self.keys.sync_name()
                 meta.put(KEY_FILE, identity)
 
     def lost_files(self) -> list[str]:

@@ -141,9 +141,15 @@ class KeyStore:
             if self._cipher is not None:
                 data = b"".join(self._cipher.sealed([data]))
             files.create_exclusive(self.path, data)
+        elif self._known() is None:
+            self.sync_name()
         keys = self._read()
         self._require_known(keys)
         return keys
+
+    def sync_name(self) -> None:
+        """Sync the name of the file, to which whoever made it may not have come: before anything hangs on it."""
+        files.sync_dir(self.path.parent)
 
     def identity(self) -> str | None:
         """Return what tells this key file from any other, and nothing of what it holds; None where it is not there.

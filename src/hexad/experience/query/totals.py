@@ -12,6 +12,7 @@ from hexad.core import tick_ranges as ticks
 from hexad.core.tick_ranges import Ranges
 from hexad.database.codec import from_micros
 from hexad.database.connection import Database
+from hexad.errors import IntegrityError
 from hexad.experience.query.reader import StepSelection, StreamReader
 from hexad.experience.stream.frames import Frames
 from hexad.experience.stream.manifest import SegmentManifest
@@ -277,9 +278,18 @@ def windows_totals(reader: StreamReader, windows: Mapping[str, tuple[int, int]])
     if not tagged:
         return {}
     return {
-        number: WindowTotals(last, timesteps, int(tokens))
+        number: WindowTotals(last, timesteps, _whole(tokens, number))
         for number, last, timesteps, tokens in reader.ask(StepQuery(tagged=tagged), _by_session, light=True)
     }
+
+
+def _whole(tokens: int | None, session: int) -> int:
+    if tokens is None:
+        raise IntegrityError(
+            f"The store is damaged: the steps of session number {session} have no number of tokens. "
+            "Run `hexad check`, and put a backup in its place."
+        )
+    return int(tokens)
 
 
 def _by_session(selection: StepSelection) -> list[tuple[Any, ...]]:
