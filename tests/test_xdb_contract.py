@@ -209,7 +209,7 @@ def test_a_file_that_holds_no_contract_is_refused_by_name(hx, tmp_path, name, da
 def test_a_contract_that_is_not_there_is_not_found(hx, tmp_path):
     with pytest.raises(NotFound, match=r"none\.json"):
         hx.xdb.set_contract(tmp_path / "none.json")
-    with pytest.raises(InvalidInput, match="cannot be read"):
+    with pytest.raises(InvalidInput, match="is a folder, a pipe or a device; give a file"):
         hx.xdb.set_contract(tmp_path)
 
 
