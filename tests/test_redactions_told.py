@@ -188,6 +188,14 @@ def test_every_call_over_http_tells_what_it_took_out(server: HttpServer) -> None
     assert "hexad-redacted" not in server.post("/v1/governance/decide", {"title": "Nothing to hide."}).headers
 
 
+def test_what_a_server_took_out_of_each_call_is_counted(server: HttpServer) -> None:
+    with hexad.connect(server.url, token=server.token) as hx, hexad.redactions() as taken:
+        for number in range(20):
+            hx.remember(f"Number {number}: the password is hunter{number}-x9Qr")
+
+    assert {"password": 20} == dict(taken)
+
+
 COMMANDS = (
     ("remember", with_secret("one")), ("decide", with_secret("two")), ("decide", "Keep.", "--because", SECRET),
     ("session", "start", SECRET), ("session", "task", SECRET), ("session", "step", SECRET),

@@ -106,7 +106,7 @@ class Address:
         if response.status_code != 200 or not response.headers.get("content-type", "").startswith(MEDIA_TYPE):
             raise error_of(content, response.status_code)
         if (heard := listening()) is not None:
-            heard.read(response.headers.get(REDACTED_HEADER, ""), str(id(response)))
+            heard.read(response.headers.get(REDACTED_HEADER, ""))
         return decode(content)
 
     def unreachable(self, error: Exception) -> HexadError:

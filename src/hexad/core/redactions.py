@@ -7,15 +7,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import count
 from typing import Final
 
+_ANSWERS: Final = count()
+"""Numbers that stand for values of which nothing is known."""
 _WRITTEN: Final = re.compile(r"(secret|pii):([a-z0-9_-]{1,64})=([0-9]{1,9})")
 
 
 class Redactions(Mapping[str, int]):
     """How many values were taken out, by the name of their rule; empty where none was.
 
-    The same value in several fields, or in a text that was looked at twice, is counted as often as it stands in one.
+    The same value in several fields, or in a text that was looked at twice, is counted as often as it stands in one; of
+    two answers of a server it is not known whether they tell of the same.
     """
 
     def __init__(self, outer: Redactions | None = None) -> None:
@@ -23,21 +27,21 @@ class Redactions(Mapping[str, int]):
         self._outer = outer
         self._values: dict[tuple[str, str, str], int] = {}
 
-    def note(self, kind: str, rule: str, value: str, count: int) -> None:
+    def note(self, kind: str, rule: str, value: str, times: int) -> None:
         """Note a value that was taken out so often of a text; `value` is a hash that stands for it."""
         key = (kind, rule, value)
-        self._values[key] = max(count, self._values.get(key, 0))
+        self._values[key] = max(times, self._values.get(key, 0))
         if self._outer is not None:
-            self._outer.note(kind, rule, value, count)
+            self._outer.note(kind, rule, value, times)
 
     def _by_rule(self) -> Counter[tuple[str, str]]:
         found: Counter[tuple[str, str]] = Counter()
-        for (kind, rule, _), count in self._values.items():
-            found[kind, rule] += count
+        for (kind, rule, _), times in self._values.items():
+            found[kind, rule] += times
         return found
 
     def __getitem__(self, rule: str) -> int:
-        return self._rules()[rule]
+        return dict(self._rules())[rule]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._rules())
@@ -45,10 +49,10 @@ class Redactions(Mapping[str, int]):
     def __len__(self) -> int:
         return len(self._rules())
 
-    def _rules(self) -> dict[str, int]:
-        found: dict[str, int] = {}
-        for (_, rule), count in sorted(self._by_rule().items(), key=lambda item: item[0][1]):
-            found[rule] = found.get(rule, 0) + count
+    def _rules(self) -> Counter[str]:
+        found: Counter[str] = Counter()
+        for (_, rule), times in sorted(self._by_rule().items(), key=lambda item: item[0][1]):
+            found[rule] += times
         return found
 
     @property
@@ -59,19 +63,19 @@ class Redactions(Mapping[str, int]):
     @property
     def personal(self) -> int:
         """How many of them are personal data; the others are secrets."""
-        return sum(count for (kind, _), count in self._by_rule().items() if kind == "pii")
+        return sum(times for (kind, _), times in self._by_rule().items() if kind == "pii")
 
     def written(self) -> str:
         """Return it as `read` takes it: what a header holds."""
-        return ", ".join(f"{kind}:{rule}={count}" for (kind, rule), count in sorted(self._by_rule().items()))
+        return ", ".join(f"{kind}:{rule}={times}" for (kind, rule), times in sorted(self._by_rule().items()))
 
-    def read(self, written: str, source: str) -> None:
-        """Note what another process wrote down; what stands there twice of one `source` is the same."""
-        for kind, rule, count in _WRITTEN.findall(written):
-            self.note(kind, rule, source, int(count))
+    def read(self, written: str) -> None:
+        """Note what another process wrote down of one call."""
+        for kind, rule, times in _WRITTEN.findall(written):
+            self.note(kind, rule, f"answer {next(_ANSWERS)}", int(times))
 
     def __repr__(self) -> str:
-        return f"Redactions({self._rules()})"
+        return f"Redactions({dict(self)})"
 
 
 _LISTENING: Final[ContextVar[Redactions | None]] = ContextVar("redactions", default=None)

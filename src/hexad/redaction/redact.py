@@ -138,9 +138,9 @@ def redact(text: str, *, rules: RedactionRules, salt: bytes, path: str | None = 
         for (rule, kind, digest), count in counts.items()
     )
     redacted = Redacted(text=text, flags=flags)
-    return (
-        told(redacted) if salt else redacted
-    )  # without a salt it is to be shown, and nothing is stored of it
+    if not salt:
+        return redacted  # it is to be shown, and nothing is stored of it
+    return told(redacted)
 
 
 def told(redacted: Redacted) -> Redacted:
