@@ -15,7 +15,6 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
-from hexad.config_template import TEMPLATE
 from hexad.core.arguments import is_number, is_whole, quoted, read_regular, read_toml, require_owner_of
 from hexad.errors import InvalidInput, StorageFailure, UntrustedSettings, failure
 
@@ -183,7 +182,6 @@ __all__ = [
     "CONFIG_FILE",
     "DATABASE",
     "STORE_DIRECTORY",
-    "TEMPLATE",
     "AssistantFolders",
     "Settings",
     "assistant_folders",

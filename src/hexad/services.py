@@ -31,7 +31,6 @@ from hexad.search.indexer import Indexer
 from hexad.search.recall.recall_log import RecallLog
 from hexad.search.service import SearchService
 from hexad.spaces.access import require_owner
-from hexad.spaces.bundles.orderings.external import NamedOrdering
 from hexad.text.tokens import CharacterCounter
 
 if TYPE_CHECKING:
@@ -69,6 +68,7 @@ if TYPE_CHECKING:
     from hexad.search.recall.reranking import Reranking
     from hexad.spaces.bundles.builder import Bundles
     from hexad.spaces.bundles.orderings.all import Orderings
+    from hexad.spaces.bundles.orderings.external import NamedOrdering
     from hexad.spaces.bundles.project_context import ProjectContexts
     from hexad.spaces.files.importer import SpaceImporter
     from hexad.spaces.retention import Purger

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from hexad.core.audit_notes import AuditEvent
 from hexad.core.json_types import JSONValue
 from hexad.database.codec import dump, from_micros, parse, to_micros
 from hexad.database.connection import Database
 from hexad.errors import IntegrityError
+
+if TYPE_CHECKING:
+    from hexad.core.audit_notes import AuditEvent
 
 GO_ON: Final = "To go on without what it held, run `hexad check --accept-losses`."
 

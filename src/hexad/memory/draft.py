@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from hexad.core.json_types import JSONValue
 from hexad.memory.memory import Citation, Memory, Relevance, Status, Trust, Turn
-from hexad.text.sections import Section
+
+if TYPE_CHECKING:
+    from hexad.text.sections import Section
 
 DEFAULT_SPACE: Final = "default"
 """The space of what is remembered without one."""

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hexad.core.json_types import JSONValue
 from hexad.memory.memory import Citation, Turn
-from hexad.text.sections import Section
+
+if TYPE_CHECKING:
+    from hexad.text.sections import Section
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from hexad.database.change_counters import ChangeReader
 from hexad.database.encryption.cipher import CACHE, cipher_of
@@ -195,8 +196,15 @@ def _likely_successors(
     return likely_successors(question, texts, order, weak)
 
 
+_WORD: Final = re.compile(r"\w+")
+
+
 def _assertion(text: str) -> str | None:
-    """Return what a short text says that does not say what is; loaded where there are hits."""
+    """Return what a short text says that does not say what is; its grammar is loaded for what may be such a text."""
+    from hexad.text.claims import english
+
+    if not english.may_say_otherwise(_WORD.findall(text.lower())):
+        return None
     from hexad.text.claims.assertion import assertion_of
 
     assertion = assertion_of(text)

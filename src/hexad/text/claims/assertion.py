@@ -6,8 +6,7 @@ What was is told by "used to", by the past perfect, by "formerly" or "back then"
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -43,7 +42,6 @@ _WAS: Final = _words("was were")
 _IS: Final = _words("is are am has have")
 _GETS: Final = english.BE | _words("get gets getting got gotten become becomes became")
 _RELATIVE: Final = _words("who which that")
-_FORMER_ONE: Final = _words("former erstwhile onetime")
 _PARTICIPLES: Final = english.IRREGULAR | _words(
     """
     been become begun broken chosen come cut done drawn driven drunk eaten fallen flown forgotten gone grown hidden hurt
@@ -52,35 +50,7 @@ _PARTICIPLES: Final = english.IRREGULAR | _words(
 )
 _OTHERWISE: Final = _words("but instead")
 
-_DOUBTS: Final = _words("maybe perhaps possibly probably potentially hypothetically")
-_UNSURE: Final = _words("whether unsure unclear undecided uncertain")
-_MIGHT: Final = _words("might could")
-_WISHES: Final = _words(
-    """
-    hope hopes hoped hoping wish wishes wished wishing dream dreams dreamed dreamt dreaming intend intends intended
-    intending aspire aspires aspiring wonder wonders wondered wondering
-    """
-)
-_WANTS: Final = _words("want wants wanted wanting")
-_AIMS: Final = _words("plan plans planned planning aim aims aimed aiming")
-_CONSIDERS: Final = _words("consider considers")
-_PROPOSES: Final = _words("propose proposes proposed proposing suggest suggests suggested suggesting")
-_WEIGHS: Final = _PROPOSES | _words(
-    """
-    considered considering evaluating exploring discussing debating contemplated contemplating pondered pondering
-    weighing mulling recommended
-    """
-)
-"""Forms that say that something is weighed or proposed; who discusses something each week only does so."""
-_THINKS: Final = {
-    **dict.fromkeys(("think", "thinks", "talking"), _words("about")),
-    **dict.fromkeys(("thinking", "thought"), _words("about of")),
-    "looking": _words("into at"),
-}
-_NOTIONS: Final = _words("idea suggestion dream hope wish intention resolution ambition")
-_PROJECTS: Final = _NOTIONS | _words("proposal plan goal aim option possibility")
 _SOME_DAY: Final = (*_phrases("one day,at some point,in the long run"), ("someday",), ("eventually",))
-_SUPPOSES: Final = _words("suppose supposing imagine assuming")
 _ASIDE: Final = english.CONDITIONS | _words("because while although though")
 """What begins a clause that says of another one when, why or under which condition it holds."""
 _GOES_ON: Final = _words("took went started began ended grew fell rose")
@@ -88,13 +58,6 @@ _GOES_ON: Final = _words("took went started began ended grew fell rose")
 _LEADS_ON: Final = _words("to into over from with by")
 _AHEAD: Final = english.MODALS | {"'ll", "'d"}
 _SURE: Final = english.NOW - {"anymore", "instead"}
-_SIGNS: Final = (
-    _FORMERLY | _FORMER_ONE | _DOUBTS | _UNSURE | _MIGHT | _WISHES | _WANTS | _AIMS | _CONSIDERS | _WEIGHS | _PROJECTS
-    | _SUPPOSES | _THINKS.keys()
-    | _words("used had then previous past those time ago until once when was were longer anymore more may would d 'd")
-    | _words("ex if sure someday")
-)  # fmt: skip
-"""A text with none of these words says what is."""
 
 
 class _Clause(NamedTuple):
@@ -117,17 +80,9 @@ def assertion_of(text: str) -> Assertion | None:
     >>> [str(assertion_of(text)) for text in ("It used to be 5.", "It may be 6.", "It was 5, now it is 6.")]
     ['former', 'possible', 'None']
     """
-    if not may_say_otherwise(_WORD.findall(text.lower())) or text.rstrip().endswith("?"):
+    if text.rstrip().endswith("?"):
         return None
     return assertion_of_tokens(tokens_of(text))
-
-
-def may_say_otherwise(words: Collection[str]) -> bool:
-    """Whether a text of these words may say what is not so: most have no word for it."""
-    return not _SIGNS.isdisjoint(words) or any(word.startswith("ex-") for word in words)
-
-
-_WORD: Final = re.compile(r"\w+")
 
 
 def assertion_of_tokens(tokens: Sequence[Token]) -> Assertion | None:
@@ -157,10 +112,11 @@ def asks_possible(asked: frozenset[str], told: frozenset[str]) -> bool:
 
 
 _ASKS_POSSIBLE: Final = (
-    _DOUBTS | _UNSURE | _WISHES | _WANTS | _AIMS | _CONSIDERS | _WEIGHS | _words("might sure thinking")
-)
+    english.DOUBTS | english.UNSURE | english.WISHES | english.WANTS | english.AIMS | english.CONSIDERS
+    | english.WEIGHS | _words("might sure thinking")
+)  # fmt: skip
 _NAMES_POSSIBLE: Final = (
-    _PROJECTS | _SUPPOSES | _words("could would should may 'd supposed thought looking talking")
+    english.PROJECTS | english.SUPPOSES | _words("could would should may 'd supposed thought looking talking")
 )
 
 
@@ -193,7 +149,7 @@ def _assertions(sentence: Sequence[Token]) -> Iterator[Assertion | None]:
 
 def _supposes(lows: Sequence[str]) -> bool:
     """Whether a sentence as a whole is a supposition: "What if …", "Suppose …", "If we moved …"."""
-    if lows[0] in _SUPPOSES or list(lows[:2]) == ["what", "if"]:
+    if lows[0] in english.SUPPOSES or list(lows[:2]) == ["what", "if"]:
         return True
     if lows[0] != "if" or len(lows) < 3 or lows[1] not in english.SPEAKERS:
         return False
@@ -235,7 +191,7 @@ def _without_verb(lows: Sequence[str]) -> Iterator[Assertion | None]:
         yield Assertion.FORMER if _OTHERWISE.isdisjoint(lows) else None
     elif lows[:1] and lows[0] in _FORMERLY:
         yield Assertion.FORMER
-    elif lows[:1] and lows[0] in _DOUBTS:
+    elif lows[:1] and lows[0] in english.DOUBTS:
         yield Assertion.POSSIBLE
     elif not {":", "=", "→"}.isdisjoint(lows):
         yield None  # a label and its value
@@ -248,7 +204,7 @@ def _read(tokens: Sequence[Token]) -> _Clause | None:
     at, verb, _ = found
     lows = [token.low for token in tokens]
     main = at
-    while main < len(lows) and (lows[main] in BESIDE_VERB or (main > at and lows[main] in _DOUBTS)):
+    while main < len(lows) and (lows[main] in BESIDE_VERB or (main > at and lows[main] in english.DOUBTS)):
         main += 1
     return _Clause(lows, verb.low, at, main)
 
@@ -327,7 +283,7 @@ def _is_former_one(clause: _Clause, tokens: Sequence[Token]) -> bool:
     """Whether a "former" one is what the clause is about, or what it says of somebody."""
     lows = clause.lows
     for at, low in enumerate(lows):
-        former = low in _FORMER_ONE or low.startswith("ex-")
+        former = low in english.FORMER_ONE or low.startswith("ex-")
         if not (former or (low == "previous" and not _WAS.isdisjoint(clause.group))) or at == 0:
             continue
         if lows[at - 1] not in english.DETERMINERS and lows[at - 1] != "'s":
@@ -346,9 +302,9 @@ def _is_former_one(clause: _Clause, tokens: Sequence[Token]) -> bool:
 
 def _may_be(clause: _Clause) -> bool:
     lows, group = clause.lows, clause.group
-    if not _UNSURE.isdisjoint(lows) or ("not", "sure") in pairwise(lows):
+    if not english.UNSURE.isdisjoint(lows) or ("not", "sure") in pairwise(lows):
         return True
-    if not _DOUBTS.isdisjoint(lows[: clause.main + 1]):
+    if not english.DOUBTS.isdisjoint(lows[: clause.main + 1]):
         return True
     return (
         "might" in group
@@ -384,17 +340,17 @@ def _intends(clause: _Clause) -> bool:
     if at < len(lows):
         verb, following = lows[at], lows[at + 1] if at + 1 < len(lows) else ""
         is_passive = not english.BE.isdisjoint(clause.group) and not verb.endswith("ing")
-        if verb in _WISHES and not is_passive:
+        if verb in english.WISHES and not is_passive:
             return True
-        if verb in _WANTS:
+        if verb in english.WANTS:
             return "to" in lows[at + 1 : at + 7]
-        if verb in _AIMS and not is_passive:
+        if verb in english.AIMS and not is_passive:
             return following in {"to", "for", "on"} or verb.endswith("ing")
-        if verb in _CONSIDERS:
+        if verb in english.CONSIDERS:
             return following.endswith("ing")
-        if verb in _PROPOSES or (verb in _WEIGHS and not is_passive):
+        if verb in english.PROPOSES or (verb in english.WEIGHS and not is_passive):
             return not is_passive or not _WAS.isdisjoint(clause.group)
-        if following in _THINKS.get(verb, ()):
+        if following in english.THINKS.get(verb, ()):
             return True
     return (ahead or "supposed" in lows) and _has(lows, _SOME_DAY)
 
@@ -405,11 +361,11 @@ def _is_project(clause: _Clause) -> bool:
     if lows[at] not in english.BE:
         return False
     if lows[:1] == ["there"]:
-        return any(low in _PROJECTS and after in _OF_PROJECT for low, after in pairwise(lows[at:]))
-    if not at or lows[at - 1] not in _PROJECTS:
+        return any(low in english.PROJECTS and after in _OF_PROJECT for low, after in pairwise(lows[at:]))
+    if not at or lows[at - 1] not in english.PROJECTS:
         return False
     following = lows[clause.main : clause.main + 1]
-    return following == ["to"] or (lows[at - 1] in _NOTIONS and following in (["a"], ["an"], ["that"]))
+    return following == ["to"] or (lows[at - 1] in english.NOTIONS and following in (["a"], ["an"], ["that"]))
 
 
 _OF_PROJECT: Final = _words("to that")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 
@@ -240,3 +241,47 @@ RELATIONS: Final = {
     ),
 }
 """Verbs that speak of one relation."""
+
+# Of what is not so, or may not be: words of which a text that says so has at least one ---------------------------
+
+FORMER_ONE: Final = _words("former erstwhile onetime")
+DOUBTS: Final = _words("maybe perhaps possibly probably potentially hypothetically")
+UNSURE: Final = _words("whether unsure unclear undecided uncertain")
+MIGHT: Final = _words("might could")
+WISHES: Final = _words(
+    """
+    hope hopes hoped hoping wish wishes wished wishing dream dreams dreamed dreamt dreaming intend intends intended
+    intending aspire aspires aspiring wonder wonders wondered wondering
+    """
+)
+WANTS: Final = _words("want wants wanted wanting")
+AIMS: Final = _words("plan plans planned planning aim aims aimed aiming")
+CONSIDERS: Final = _words("consider considers")
+PROPOSES: Final = _words("propose proposes proposed proposing suggest suggests suggested suggesting")
+WEIGHS: Final = PROPOSES | _words(
+    """
+    considered considering evaluating exploring discussing debating contemplated contemplating pondered pondering
+    weighing mulling recommended
+    """
+)
+"""Forms that say that something is weighed or proposed; who discusses something each week only does so."""
+THINKS: Final = {
+    **dict.fromkeys(("think", "thinks", "talking"), _words("about")),
+    **dict.fromkeys(("thinking", "thought"), _words("about of")),
+    "looking": _words("into at"),
+}
+NOTIONS: Final = _words("idea suggestion dream hope wish intention resolution ambition")
+PROJECTS: Final = NOTIONS | _words("proposal plan goal aim option possibility")
+SUPPOSES: Final = _words("suppose supposing imagine assuming")
+MAY_BE_OTHERWISE: Final = (
+    PAST | FORMER_ONE | DOUBTS | UNSURE | MIGHT | WISHES | WANTS | AIMS | CONSIDERS | WEIGHS | PROJECTS
+    | SUPPOSES | THINKS.keys()
+    | _words("used had then previous past those time ago until once when was were longer anymore more may would d 'd")
+    | _words("ex if sure someday")
+)  # fmt: skip
+"""A text with none of these words says what is."""
+
+
+def may_say_otherwise(words: Collection[str]) -> bool:
+    """Whether a text of these words may say what is not so: most have no word for it."""
+    return not MAY_BE_OTHERWISE.isdisjoint(words) or any(word.startswith("ex-") for word in words)

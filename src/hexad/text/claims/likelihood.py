@@ -20,7 +20,6 @@ from hexad.text.claims.assertion import (
     asks_former,
     asks_possible,
     assertion_of_tokens,
-    may_say_otherwise,
 )
 from hexad.text.claims.reader import verb_of
 from hexad.text.claims.words import Token, tokens_of
@@ -109,7 +108,7 @@ class Wording:
         """What it says that does not say what is; what asks says what may be."""
         if self.tokens[-1:] == _ASKS:
             return Assertion.POSSIBLE
-        return assertion_of_tokens(self.tokens) if may_say_otherwise(self.lows) else None
+        return assertion_of_tokens(self.tokens) if english.may_say_otherwise(self.lows) else None
 
     @cached_property
     def asks_former(self) -> bool:
