@@ -319,6 +319,15 @@ def require_whole(text: str, name: str) -> None:
         )
 
 
+def require_encodable(text: str, name: str) -> None:
+    """Raise `InvalidInput` naming `name` for half a character, also where it and the next make a pair."""
+    if not encodable(text):
+        raise InvalidInput(
+            f"{name} = {quoted(text)} holds half a character (a lone surrogate); give whole characters.",
+            argument=name,
+        )
+
+
 def encodable(text: str) -> bool:
     """Whether a text holds whole characters alone: half of one can be neither stored nor sent."""
     return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)

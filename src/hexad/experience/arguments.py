@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from hexad.core.arguments import encodable, is_whole, parse_choice, parse_time, quoted
+from hexad.core.arguments import is_whole, parse_choice, parse_time, quoted, require_encodable
 from hexad.core.event_types import EventType
 from hexad.errors import InvalidInput, LimitExceeded
 from hexad.experience.values.names import check_name
@@ -22,11 +22,8 @@ _MARKS: Final = "'\""
 
 def text_of(value: str | None, what: str) -> str | None:
     """Return a text to look for, None for none; raises `InvalidInput` for what can be in no text."""
-    if value is not None and not encodable(value):
-        raise InvalidInput(
-            f"{what} = {quoted(value)} holds half a character (a lone surrogate); give whole characters.",
-            argument=what,
-        )
+    if value is not None:
+        require_encodable(value, what)
     return value
 
 

@@ -16,6 +16,7 @@ from hexad.core.arguments import (
     parse_share,
     python_number,
     quoted,
+    require_encodable,
     whole_number,
     word_list,
 )
@@ -84,13 +85,8 @@ def parse_node_text(text: object, name: str, *, limit: int, times: int = 1) -> s
     """  # fmt: skip
     if not isinstance(text, str) or not text.strip():
         raise InvalidInput(f"{name} = {quoted(text)} says nothing; give a text.", argument=name)
-    try:
-        size = len(text.encode())
-    except UnicodeEncodeError as error:
-        raise InvalidInput(
-            f"{name} = {quoted(text)} holds half a character (a lone surrogate); give whole ones.",
-            argument=name,
-        ) from error
+    require_encodable(text, name)
+    size = len(text.encode())
     if size > limit * times:
         raise LimitExceeded(
             f"{name} has {size:,} bytes; a node holds {limit:,}. Cut it, or remember it as a memory, which becomes a "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from hexad.core.arguments import encodable, quoted
+from hexad.core.arguments import quoted, require_encodable
 from hexad.errors import InvalidInput
 
 SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -21,9 +21,5 @@ def check_name(value: object, what: str) -> str:
             f"{what} = {quoted(value)} cannot be used; give a text of 1 to {NAME_CHARS_LIMIT} characters.",
             argument=what,
         )
-    if not encodable(value):
-        raise InvalidInput(
-            f"{what} = {quoted(value)} holds half a character (a lone surrogate); give whole characters.",
-            argument=what,
-        )
+    require_encodable(value, what)
     return value

@@ -30,8 +30,7 @@ def likely_successors(
     takes its place. Asked for what was or may be it is the other way round.
     """
     asked = Wording(question)
-    past = asked.tells_past or asked.asks_former
-    if past and not asked.asks_former:
+    if asked.tells_past and not asked.asks_former:
         return []
     rank = {no: at for at, no in enumerate(order)}
     in_time = sorted(texts, key=lambda text: (text.happened_at, text.no))
@@ -45,7 +44,7 @@ def likely_successors(
             continue
         if answers[old.no] < answers[new.no]:
             likelihood = alike(asked, wordings[old.no], wordings[new.no])
-        elif old.happened_at == new.happened_at or past:
+        elif old.happened_at == new.happened_at or asked.asks_former:
             continue
         else:
             likelihood = answer_likelihood(asked, wordings[old.no], wordings[new.no])
@@ -56,16 +55,17 @@ def likely_successors(
         for no in (link.old, link.new):
             best[no] = max(best.get(no, 0.0), link.confidence)
     likely = [link for link in links if link.confidence >= _RIVAL * max(best[link.old], best[link.new])]
-    if past:
+    if asked.asks_former:
         return likely
-    known = [link for link in weak if link.old in wordings and link.new in wordings]
-    wrong = {
-        link
-        for link in known
-        if _gives_way(link.new, link.old, answers, wordings)
-        or names_older(asked, wordings[link.old], wordings[link.new])
-    }
-    return [*likely, *(link for link in weak if link not in wrong)]
+    for link in weak:
+        older, newer = wordings.get(link.old), wordings.get(link.new)
+        if (
+            older is None
+            or newer is None
+            or not (_gives_way(link.new, link.old, answers, wordings) or names_older(asked, older, newer))
+        ):
+            likely.append(link)
+    return likely
 
 
 _IS, _ASKED = 1, 2
