@@ -18,7 +18,7 @@ from hexad.audit import AuditLog, AuditLogWriter
 from hexad.errors import Conflict, NotFound, StoreLocked
 from hexad.testing import HashEmbedder
 from simulation.disk import Disk
-from simulation.model import ABSENT, Model, Write, archived
+from simulation.model import ABSENT, Model, Summary, Write, archived
 from simulation.scheduler import Scheduler
 
 _LETTERS = "bcdfghjklmnpqrstvwxz"
@@ -390,6 +390,17 @@ _WEIGHTS = {
 }  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What somebody who looks through a store finds."""
+
+    problems: list[str]
+    held: dict[str, str | None]
+    """What was written, by the name of the fact."""
+    summaries: dict[str, Summary]
+    """By the memory's id: what the store wrote by itself of sessions in which nothing was recorded for a week."""
+
+
 class Looker:
     """Opens what is left and compares it with the model."""
 
@@ -406,18 +417,22 @@ class Looker:
                 warnings.simplefilter("error")
                 self.life.tell(f"a look, with upkeep: {self.maintain}")
                 with self.life.opened("looker") as hx:
-                    problems, held = self._look(hx)
-                    self._compare(hx, problems, held)
+                    self._compare(hx, self.look(hx))
         except (HexadError, Warning) as error:
             if not self.life.off:
                 raise Violation(f"after the loss: {type(error).__name__}: {error}") from error
 
-    def _look(self, hx: Hexad) -> tuple[list[str], dict[str, str | None]]:
+    def look(self, hx: Hexad) -> Sight:
+        """Return all that the store holds, after upkeep where that is meant to be done."""
         if self.maintain:
             hx.maintain()
         problems = list(hx.check())
         held: dict[str, str | None] = {}
+        summaries: dict[str, Summary] = {}
         for memory in hx.memories(status=None, limit=None):
+            if memory.space == "experience" and "compaction" in memory.metadata:
+                summaries[memory.id] = Summary(session=str(memory.metadata["session"]), text=memory.raw)
+                continue
             is_live = memory.status.value == "active"
             held[memory.id] = memory.raw if is_live else archived(memory.raw)
         texts: list[str] = []
@@ -440,19 +455,19 @@ class Looker:
             problems += [
                 f"{word!r} was erased and is found" for hit in hx.recall(word) if word in hit.memory.raw
             ]
-        return problems, held
+        return Sight(problems, held, summaries)
 
-    def _compare(self, hx: Hexad, problems: list[str], held: dict[str, str | None]) -> None:
+    def _compare(self, hx: Hexad, sight: Sight) -> None:
         if self.life.off:
             return
-        problems += self.life.model.disagreements(held)
+        problems = sight.problems + self.life.model.disagreements(sight.held, sight.summaries)
         if self.maintain:
             problems += [f"an erasure waits still: {each.pending}" for each in hx.erasures() if each.pending]
             problems += self._erased_bytes(hx.path)
         if problems:
             raise Violation("; ".join(problems[:5]))
         if self.maintain:  # before, an erasure that was begun may still be finished
-            self.life.model.settle(held)
+            self.life.model.settle(sight.held)
         self.life.count("looks that found all well")
         self.is_done = True
 
@@ -468,17 +483,18 @@ class Looker:
             warnings.simplefilter("always")
             try:
                 with self.life.opened("looker") as hx:
-                    problems, held = self._look(hx)
+                    sight = self.look(hx)
             except HexadError:
                 self.life.count("flips that were noticed")
                 return
-        if problems or warned:
+        if sight.problems or warned:
             self.life.count("flips that were noticed")
             return
         # A log that ends in something unreadable looks as if power had gone before the rest was acknowledged.
         is_log = self.flipped is not None and self.flipped.endswith(("-wal", ".log"))
         model = self.life.model
-        if wrong := model.inventions(held) if is_log else model.disagreements(held):
+        judge = model.inventions if is_log else model.disagreements
+        if wrong := judge(sight.held, sight.summaries):
             raise Violation(
                 f"bits of {self.flipped} were flipped, and nobody says so: {'; '.join(wrong[:3])}"
             )

@@ -1,6 +1,6 @@
 """What a store must hold, said by somebody who knows only what was called and what was answered.
 
-Every fact has a name: a memory's id, or a text that was recorded. Writes have a beginning and, when they were
+Every fact has a name: a memory's id, or a session and a text that was recorded there. Writes have a beginning and, when they were
 acknowledged, an end. What is read later is right when some order of the writes explains it: a write that ended before
 another began stands before it. A write that never ended, since the power went or an error left it open, may have
 happened or not.
@@ -8,7 +8,7 @@ happened or not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import inf
 from typing import Final
@@ -24,6 +24,14 @@ def archived(text: str) -> str:
 
 def _shown(value: Value) -> str:
     return "nothing" if value is ABSENT else repr(value[:40])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What the store wrote by itself of what was recorded in a session."""
+
+    session: str
+    text: str
 
 
 @dataclass(eq=False)
@@ -89,7 +97,7 @@ class Model:
         """Note words that must not come back."""
         self.erased.update(words)
 
-    def disagreements(self, held: Mapping[str, Value]) -> list[str]:
+    def disagreements(self, held: Mapping[str, Value], summaries: Mapping[str, Summary]) -> list[str]:
         """Return in words where a store that holds this cannot be right."""
         wrong = [f"nobody wrote {name}: {_shown(held[name])}" for name in held if name not in self.facts]
         for name in self.facts:
@@ -98,19 +106,40 @@ class Model:
                 wrong.append(f"{name} is {_shown(value)}, not {' or '.join(sorted(map(_shown, possible)))}")
             if value is not None:
                 wrong += [f"{word!r} was erased, and {name} has it" for word in self.erased if word in value]
-        return wrong
+        possible = ((name, value) for name in self.facts for value in self.values(name))
+        return wrong + self._untold(summaries, possible)
 
-    def inventions(self, held: Mapping[str, Value]) -> list[str]:
+    def inventions(self, held: Mapping[str, Value], summaries: Mapping[str, Summary]) -> list[str]:
         """Return in words what a store holds that nobody ever wrote, or that was erased: an older state has neither."""
         wrong = [
             f"nobody ever wrote {name} as {_shown(value)}"
             for name, value in held.items()
             if (name, value) not in self.known
         ]
-        return wrong + [
+        wrong += [
             f"{word!r} was erased, and is there"
             for word in self.erased
             if any(word in (value or "") for value in held.values())
+        ]
+        wrong += [
+            f"{word!r} was erased, and the summary {id} has it"
+            for word in self.erased
+            for id, summary in summaries.items()
+            if word in summary.text
+        ]
+        return wrong + self._untold(summaries, self.known)
+
+    @staticmethod
+    def _untold(summaries: Mapping[str, Summary], recorded: Iterable[tuple[str, Value]]) -> list[str]:
+        """Return in words what summaries tell that is no word of what was recorded in their sessions; they may be cut."""
+        words: dict[str, set[str]] = {}
+        for name, value in recorded if summaries else ():
+            words.setdefault(name.partition("/")[0], set()).update((value or "").split())
+        return [
+            f"nobody recorded {word!r} in {summary.session}, and its summary {id} has it"
+            for id, summary in summaries.items()
+            for word in summary.text.split()
+            if not any(each.startswith(word.rstrip("…")) for each in words.get(summary.session, ()))
         ]
 
     def settle(self, held: Mapping[str, Value]) -> None:
@@ -120,4 +149,4 @@ class Model:
             writes[:] = [Write(held.get(name), now, now)]
 
 
-__all__ = ["ABSENT", "Model", "Value", "Write", "archived"]
+__all__ = ["ABSENT", "Model", "Summary", "Value", "Write", "archived"]
