@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final
@@ -21,19 +21,19 @@ from hexad.database.encryption.cipher import FileCipher
 from hexad.database.files import ensure_dir, stream_write, unlink
 from hexad.errors import IntegrityError, StorageFailure
 from hexad.search.vectors.arithmetic import (
-    RESCORED,
     Room,
     Scored,
+    Shortlist,
     VectorSegment,
     all_cosines,
     allowed_rows,
     concatenate,
     in_order,
-    nearest_by_bits,
+    nearest_by_signs,
     nearest_memories,
-    rescoring_needed,
     sampled_spread,
     score_named,
+    shortlist_needed,
     sign_bits,
 )
 from hexad.search.vectors.table import VectorRows, Vectors
@@ -43,18 +43,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_MAGIC: Final = b"HEXVEC04"
+_MAGIC: Final = b"HEXVEC05"
 _ALIGN: Final = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignBits:
-    """The sign bits of vectors, how these are spread, and how many candidates of the bits are compared exactly."""
+    """The sign bits of vectors, how these are spread, and what is looked at again; None: the bits say too little."""
 
     bits: NDArray[np.uint64]
     mean: NDArray[np.float32]
     covariance: NDArray[np.float32]
-    rescored: int
+    shortlist: Shortlist | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,8 @@ def write_cache(
     header = json.dumps(
         {
             "identity": identity,
-            "rescored": None if signs is None else signs.rescored,
+            "signs": signs is not None,
+            "shortlist": None if signs is None or signs.shortlist is None else asdict(signs.shortlist),
             "last_no": cached.last_no,
             "last_removal": cached.last_removal,
             "arrays": places,
@@ -154,12 +155,12 @@ def _load(path: Path, cipher: FileCipher | None, *, identity: str, dimensions: i
             matrix=arrays["matrix"],
         ),
         signs=None
-        if header["rescored"] is None
+        if not header["signs"]
         else SignBits(
             bits=arrays["bits"],
             mean=arrays["mean"],
             covariance=arrays["covariance"],
-            rescored=header["rescored"],
+            shortlist=None if header["shortlist"] is None else Shortlist(**header["shortlist"]),
         ),
         last_no=header["last_no"],
         last_removal=header["last_removal"],
@@ -204,8 +205,8 @@ class _Loaded:
     segments: list[VectorSegment] = field(default_factory=list)
     mean: NDArray[np.float32] | None = None
     covariance: NDArray[np.float32] | None = None
-    rescored: int = RESCORED
-    exact: bool = True
+    shortlist: Shortlist | None = None
+    """What of sign bits is looked at again; None where every cosine is computed."""
 
 
 class VectorIndex:
@@ -259,7 +260,7 @@ class VectorIndex:
         """Whether a search computes every cosine."""
         with self._lock:
             self._refresh()
-            return self._state.exact
+            return self._state.shortlist is None
 
     def segments(self) -> list[VectorSegment]:
         """Return the vectors as they are searched; who reads them changes nothing of them."""
@@ -304,9 +305,11 @@ class VectorIndex:
         for segment in segments:
             alive = allowed_rows(segment, allowed)
             count = int(alive.sum())
-            approximate = segment.bits is not None and not state.exact and count > 4 * state.rescored
-            if approximate:
-                rows = nearest_by_bits(segment, query, alive, state.rescored)
+            shortlist = None if segment.bits is None else state.shortlist
+            if shortlist is not None and count <= 2 * shortlist.pool:
+                shortlist = None  # to compute all of so few is as quick
+            if shortlist is not None:
+                rows = nearest_by_signs(segment, query, alive, shortlist)
                 total += (
                     _spread(state, query, count)
                     if allowed is None
@@ -315,7 +318,7 @@ class VectorIndex:
             else:
                 rows = np.flatnonzero(alive)
             cosines = segment.cosines(rows, query) if len(rows) < len(alive) else all_cosines(segment, query)
-            if not approximate:
+            if shortlist is None:
                 total += (
                     len(cosines),
                     float(cosines.sum(dtype=np.float64)),
@@ -413,10 +416,9 @@ class VectorIndex:
         if signs is not None:
             state.base.bits, state.base.centre = signs.bits, signs.mean
             state.mean, state.covariance = signs.mean, signs.covariance
-        state.exact = signs is None or signs.rescored == 0
-        if state.exact and 4 * cached.rows.matrix.size <= BASE_BYTES:
+            state.shortlist = signs.shortlist
+        if state.shortlist is None and 4 * cached.rows.matrix.size <= BASE_BYTES:
             state.base.matrix = cached.rows.matrix.astype(np.float32)
-        state.rescored = RESCORED if signs is None else signs.rescored or RESCORED
         state.last_no, state.last_removal = cached.last_no, cached.last_removal
 
     def _join(self, removed_numbers: NDArray[np.int64]) -> None:
@@ -485,7 +487,7 @@ def _signs_of(rows: VectorRows) -> SignBits:
         bits=bits,
         mean=mean,
         covariance=(centred.T @ centred) / max(len(sample), 1),
-        rescored=rescoring_needed(rows, bits, mean),
+        shortlist=shortlist_needed(rows, bits, mean),
     )
 
 

@@ -16,9 +16,17 @@ from hexad.database.connection import Database
 from hexad.database.encryption.cipher import CACHE, FileCipher, StoreKeys, is_sealed
 from hexad.lifecycle.schema import migrations as store_migrations
 from hexad.search.vectors import index as module
-from hexad.search.vectors.arithmetic import products_of_halves
+from hexad.search.vectors.arithmetic import (
+    Shortlist,
+    VectorSegment,
+    nearest_by_signs,
+    products_of_halves,
+    products_of_signs,
+    shortlist_needed,
+    sign_bits,
+)
 from hexad.search.vectors.index import VectorIndex
-from hexad.search.vectors.table import NewVector, Vectors
+from hexad.search.vectors.table import NewVector, VectorRows, Vectors
 
 DIMENSIONS = 96
 
@@ -361,7 +369,7 @@ def test_sign_bits_find_what_an_exact_search_finds(
     queries = list(drawn(40, seed=3))
 
     assert recall_at_10(index, rows, queries) >= 0.99
-    assert not index._state.exact
+    assert not index.is_exact
     for query in queries[:5]:
         answer, cosines = index.search(query, limit=10), rows @ query
         # The spread is worked out from mean and covariance: as exact as if every cosine had been computed.
@@ -373,6 +381,43 @@ def test_sign_bits_find_what_an_exact_search_finds(
     assert recall_at_10(index_of(db, cache), rows, queries[:10]) >= 0.99
 
 
+@pytest.mark.parametrize("dimensions", [5, 64, 96, 384])
+def test_products_of_signs_are_the_questions_with_ones_and_minus_ones(dimensions: int) -> None:
+    random = np.random.default_rng(dimensions)
+    rows = random.normal(size=(500, dimensions)).astype(np.float32)
+    mean, query = rows.mean(axis=0), random.normal(size=dimensions).astype(np.float32)
+    some = np.array([3, 4, 77, 499])
+
+    products = products_of_signs(sign_bits(rows, mean), some, query)
+
+    np.testing.assert_allclose(products, np.where(rows[some] > mean, 1, -1) @ query, rtol=1e-4, atol=1e-4)
+
+
+def test_so_much_is_looked_at_again_that_questions_far_from_every_vector_are_served() -> None:
+    """Texts that share sentences are nearer to each other than questions, which share some words with them."""
+    random = np.random.default_rng(8)
+    words = random.normal(size=(3_000, 384)) + 0.25 * random.normal(size=384)
+    sentences = words[random.integers(0, 3_000, (6_000, 8))].sum(axis=1)
+    texts = unit(sentences[random.integers(0, 6_000, (40_000, 3))].sum(axis=1)).astype(np.float16)
+    questions = unit(words[random.integers(0, 3_000, (40, 4))].sum(axis=1))
+    no, mean = np.arange(len(texts)), texts.astype(np.float32).mean(axis=0)
+    bits = sign_bits(texts, mean)
+    alive = np.ones(len(texts), dtype=np.bool_)
+    segment = VectorSegment(
+        no=no, memory_no=no, chunk_no=no, matrix=texts, alive=alive, bits=bits, centre=mean
+    )
+
+    shortlist = shortlist_needed(VectorRows(no=no, memory_no=no, chunk_no=no, matrix=texts), bits, mean)
+
+    assert shortlist is not None
+    truth = np.argpartition(-(texts.astype(np.float32) @ questions.T), 10, axis=0)[:10]
+    shares = [
+        np.isin(truth[:, at], nearest_by_signs(segment, question, alive, shortlist)).mean()
+        for at, question in enumerate(questions)
+    ]
+    assert float(np.mean(shares)) >= 0.97, shortlist
+
+
 @pytest.mark.usefixtures("small_tail")
 def test_sign_bits_mask_what_was_removed_and_see_what_came_later(
     db: Database, vectors: Vectors, monkeypatch: pytest.MonkeyPatch
@@ -382,7 +427,7 @@ def test_sign_bits_mask_what_was_removed_and_see_what_came_later(
     add(db, vectors, rows)
     index = index_of(db)
     assert 11 == next(iter(index.search(rows[10], limit=1).best))
-    assert not index._state.exact
+    assert not index.is_exact
 
     vectors.remove_memory(11)
     add(db, vectors, rows[10:11], first_memory=9_000)
@@ -417,7 +462,7 @@ def test_where_sign_bits_say_too_little_the_search_stays_exact(
     db: Database, vectors: Vectors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "EXACT_LIMIT", 500)
-    monkeypatch.setattr("hexad.search.vectors.arithmetic.RESCORED", 12)
+    monkeypatch.setattr("hexad.search.vectors.arithmetic.SHORTLISTS", (Shortlist(pool=24, rescored=12),))
     rows = (
         unit(np.random.default_rng(4).normal(size=(4_000, DIMENSIONS))).astype(np.float16).astype(np.float32)
     )
@@ -425,7 +470,7 @@ def test_where_sign_bits_say_too_little_the_search_stays_exact(
     index = index_of(db)
 
     assert 1.0 == recall_at_10(index, rows, list(drawn(10, seed=5)))
-    assert index._state.exact
+    assert index.is_exact
 
 
 @pytest.mark.usefixtures("small_tail")
