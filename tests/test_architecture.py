@@ -295,6 +295,7 @@ WRITES = {
     ("hexad.database.leases", "os.ftruncate"): _LOCK_FILES,
     ("hexad.database.leases", "os.replace"): _LOCK_FILES,
     ("hexad.database.leases", "unlink"): _LOCK_FILES,
+    ("hexad.database.leases", "rmdir"): "removes folders that are empty, and nothing else",
 }
 
 # Names that no variable and no parameter has: they do not say what they hold.

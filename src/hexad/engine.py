@@ -29,7 +29,7 @@ from hexad.core.json_types import JSONValue
 from hexad.core.tracing import Value, before_span, is_observed, span
 from hexad.database.codec import to_micros
 from hexad.database.sqlite_errors import all_failures_translated
-from hexad.errors import Conflict, InvalidInput
+from hexad.errors import Conflict, HexadError, InvalidInput
 from hexad.ingest.report import IngestOptions, IngestReport, Progress
 from hexad.memory.draft import Draft
 from hexad.memory.link import LINK_KIND_DEFAULT, SUPERSEDES, Link, check_link_kind
@@ -100,7 +100,8 @@ class Hexad:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        # A call that was refused changes nothing: a store that was made for it goes with it.
+        self._services.close(undo=isinstance(error, HexadError))
 
     def close(self) -> None:
         """Finish the batch in hand and release the store; may be called twice."""

@@ -15,8 +15,8 @@ from hexad.core.json_types import JSONValue
 from hexad.core.lazy import Lazy, LentParts
 from hexad.core.tracing import log
 from hexad.database.change_counters import ChangeReader
-from hexad.database.leases import OpenLock, ReadShare
-from hexad.database.meta import LEDGER_KEY
+from hexad.database.leases import OpenLock, StoreHold
+from hexad.database.meta import LEDGER_KEY, is_unused
 from hexad.database.migrations import newest
 from hexad.database.store_context import StoreContext
 from hexad.database.task_queue import LINK
@@ -34,8 +34,6 @@ from hexad.spaces.access import require_owner
 from hexad.text.tokens import CharacterCounter
 
 if TYPE_CHECKING:
-    from tempfile import TemporaryDirectory
-
     from hexad.code_graph.service import CodeGraphService
     from hexad.config import Settings
     from hexad.database.component import Component, ExportSection, Job, MemoryTable, Report, Stop
@@ -77,24 +75,6 @@ if TYPE_CHECKING:
 
 _ENCRYPTION, CONVERSION = "encryption.json", "convert"
 """Where an encrypted store says how it is unlocked, and where a change of that is prepared."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoreHold:
-    """What keeps a store open: its lock, or its share when it is read-only; `temporary` goes at close."""
-
-    lock: OpenLock | None
-    share: ReadShare | None = None
-    temporary: TemporaryDirectory[str] | None = None
-
-    def release(self) -> None:
-        """Let others have the store."""
-        if self.lock is not None:
-            self.lock.close()
-        if self.share is not None:
-            self.share.close()
-        if self.temporary is not None:
-            self.temporary.cleanup()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -656,20 +636,25 @@ class Services:
         """Whether `close` was called."""
         return self._closed
 
-    def close(self) -> None:
-        """Stop the background, note what was recalled, release the store; who comes second waits until that is done."""
+    def close(self, *, undo: bool = False) -> None:
+        """Stop the background, note what was recalled, release the store; who comes second waits until that is done.
+
+        With `undo` a store that this opening made is removed again, where nothing is stored in it.
+        """
         with self._closing:
             if not self._closed:
                 self._closed = True
-                self._close()
+                self._close(undo)
 
-    def _close(self) -> None:
+    def _close(self, undo: bool) -> None:
         if self._worker is not None:
             self._worker.stop()
         self._finish_contexts()
         try:
             self._close_experience()
-            if not self.db.readonly:
+            if undo:
+                self.hold.undo(lambda: is_unused(self.db))
+            if not self.db.readonly and not self.hold.is_undone:
                 try:
                     self._note_use()
                 except StorageFailure as error:  # nobody was told that any of it is stored

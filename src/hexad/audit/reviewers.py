@@ -42,6 +42,31 @@ class _KnownReviewer:
     digest: bytes
 
 
+def new_reviewer(
+    name: str, *, expires_at: datetime | str | None, sessions: Sequence[str] | None, now: datetime
+) -> Reviewer:
+    """Return who may be added; raises `InvalidInput` for a name that cannot be used or a time that is over."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise InvalidInput(
+            f"A reviewer's name has letters, digits and . _ @ -, at most 128; not {quoted(name)}."
+        )
+    until = parse_time(expires_at, "expires_at")
+    if until is not None and until <= now:
+        raise InvalidInput(
+            f"expires_at = {until.isoformat()} is over; give a later time.", argument="expires_at"
+        )
+    if sessions is not None and (
+        isinstance(sessions, str)
+        or not isinstance(sessions, Iterable)
+        or not all(map(_is_text, sessions := tuple(sessions)))
+    ):
+        raise InvalidInput(
+            f"sessions = {quoted(sessions)} are no sessions; give a list of their ids.",
+            argument="sessions",
+        )
+    return Reviewer(name=name, added_at=now, expires_at=until, sessions=sessions)
+
+
 class Reviewers:
     """The reviewers of one ledger."""
 
@@ -56,25 +81,8 @@ class Reviewers:
         `sessions` None lets the reviewer read everything. Raises `Conflict` for a name that is in use, `InvalidInput`
         for one that cannot be used or a time that is over.
         """
-        if not isinstance(name, str) or not _NAME.fullmatch(name):
-            raise InvalidInput(
-                f"A reviewer's name has letters, digits and . _ @ -, at most 128; not {quoted(name)}."
-            )
         now = self._clock.now()
-        until = parse_time(expires_at, "expires_at")
-        if until is not None and until <= now:
-            raise InvalidInput(
-                f"expires_at = {until.isoformat()} is over; give a later time.", argument="expires_at"
-            )
-        if sessions is not None and (
-            isinstance(sessions, str)
-            or not isinstance(sessions, Iterable)
-            or not all(map(_is_text, sessions := tuple(sessions)))
-        ):
-            raise InvalidInput(
-                f"sessions = {quoted(sessions)} are no sessions; give a list of their ids.",
-                argument="sessions",
-            )
+        new = new_reviewer(name, expires_at=expires_at, sessions=sessions, now=now)
         reviewer = self._all().get(name)
         if reviewer is not None and not reviewer.reviewer.revoked:
             raise Conflict(f"There is a reviewer {name!r} already; revoke that one first.")
@@ -83,8 +91,8 @@ class Reviewers:
             "name": name,
             "salt": base64.b64encode(salt).decode(),
             "scrypt": base64.b64encode(_digest(secret, salt)).decode(),
-            "expires_at": None if until is None else to_micros(until),
-            "sessions": None if sessions is None else list(sessions),
+            "expires_at": None if new.expires_at is None else to_micros(new.expires_at),
+            "sessions": None if new.sessions is None else list(new.sessions),
         }
         self._ledger.append([NewAuditRecord(kind=ADDED, at=now, subject=SYSTEM, detail=detail)])
         return f"{name}:{secret}"

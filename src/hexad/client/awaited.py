@@ -48,6 +48,13 @@ class _Awaiting:
         self.pool.close()
         self.hx.close()
 
+    def leave(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close as a block with the store does that ends so."""
+        self.pool.close()
+        self.hx.__exit__(kind, error, trace)
+
 
 class AsyncHexad(facade_class("", local=True)):  # type: ignore[misc]  # made from the calls of an open store
     """An open store whose calls are awaited; made by `hexad.aopen`.
@@ -68,7 +75,7 @@ class AsyncHexad(facade_class("", local=True)):  # type: ignore[misc]  # made fr
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self.close()
+        await asyncio.shield(asyncio.to_thread(self._awaiting.leave, kind, error, trace))
 
     @property
     def path(self) -> Path:
@@ -181,7 +188,7 @@ class Opening:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._opened is not None:
-            await self._opened.close()
+            await self._opened.__aexit__(kind, error, trace)
 
 
 def aopen(path: str | Path | None = None, *, threads: int = THREADS, **options: Any) -> Opening:

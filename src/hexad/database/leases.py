@@ -20,14 +20,22 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hexad.core.clock import Clock
 from hexad.database import files
 from hexad.database.sqlite_setup import require_own_files
-from hexad.errors import StoreLocked
+from hexad.errors import HexadError, StorageFailure, StoreLocked
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
 
 _POLL_S = 0.02
+_REMOVALS: Final = 8
+"""So often a store may be removed by who made it while another program opens it; here a loop costs no import."""
+_BEGINNINGS: Final = ("keys.json", "memory.db-sync", "memory.db-commit", "memory.db", ".gitignore")
+"""The files of a store in which nothing is stored yet: of what a kill leaves of them, removed in this order, the next
+opening makes a new store."""
 _MAX_HOLDER_BYTES = 4_096
 
 
@@ -204,15 +212,33 @@ class OpenLock:
         self._clock = clock
         self._holder = _this_process(clock, purpose)
         require_own_files(directory)  # before anything of it is opened, written or removed
+        self._fd = self._file_fd = -1
+        for attempt in range(_REMOVALS):
+            try:
+                if self._open(wait_s):
+                    return
+            except StorageFailure as error:
+                if attempt == _REMOVALS - 1 or not isinstance(error.__cause__, FileNotFoundError):
+                    raise
+        raise StoreLocked(
+            f"Others make and remove {directory} again and again; try again when they are done."
+        )
+
+    def _open(self, wait_s: float) -> bool:
+        """Take the share; False where who made the store had no use for it, and removed it in between."""
         files.ensure_dir(self._directory)
-        self._fd = files.open_for_locks(self._lock_path)
-        self._file_fd = -1
         try:
+            self._fd = files.open_for_locks(self._lock_path)
             self._share(wait_s)
-            self._announce()
+            is_there = os.fstat(self._fd).st_nlink > 0
+            if is_there:
+                self._announce()
         except BaseException:
             self.close()
             raise
+        if not is_there:
+            self.close()
+        return is_there
 
     @property
     def identity(self) -> str:
@@ -287,6 +313,29 @@ class OpenLock:
         finally:
             fcntl.flock(self._fd, fcntl.LOCK_SH)
 
+    def take_alone(self) -> bool:
+        """Take the store for this process alone until `close`; where others have it open it stays shared, and False."""
+        if self._take_alone():
+            return True
+        fcntl.flock(self._fd, fcntl.LOCK_SH)
+        return False
+
+    def remove_beginnings(self) -> None:
+        """Remove the folder of a store that this process has alone, unless it holds more than each begins with."""
+        directory = self._lock_path.parent
+        # What cannot be removed is a store without contents, as it was.
+        with contextlib.suppress(StorageFailure, OSError):
+            if {*os.listdir(directory)}.difference(_BEGINNINGS, (self._directory.name, self._lock_path.name)):
+                return
+            for name in _BEGINNINGS:
+                files.unlink(directory / name)
+            for path in self._directory.iterdir():
+                path.unlink(missing_ok=True)
+            self._directory.rmdir()
+            # From here on others make it anew, or wait for a lock that has no name any more, and notice.
+            self._lock_path.unlink()
+            directory.rmdir()
+
     def _take_alone(self) -> bool:
         if _locked_by_other(self._fd, fcntl.LOCK_EX):
             # A refused change of the lock loses the share that was held anyway (flock(2), NOTES).
@@ -353,3 +402,34 @@ def _sharing(path: Path) -> list[int]:
     return sorted(
         {int(part[4]) for part in parts if len(part) > 5 and part[1] == "FLOCK" and part[5] == mark}
     )
+
+
+@dataclass(slots=True, kw_only=True)
+class StoreHold:
+    """What keeps a store open: its lock, or its share when it is read-only; `temporary` goes at close.
+
+    `is_new` says that this opening made the store's folder.
+    """
+
+    lock: OpenLock | None
+    share: ReadShare | None = None
+    temporary: TemporaryDirectory[str] | None = None
+    is_new: bool = False
+    is_undone: bool = False
+
+    def undo(self, is_unused: Callable[[], bool]) -> None:
+        """Have `release` remove a store that this opening made, where nobody else has it open and it `is_unused`."""
+        if self.is_new and self.lock is not None and self.lock.take_alone():
+            with contextlib.suppress(HexadError):  # what cannot be read stays
+                self.is_undone = is_unused()
+
+    def release(self) -> None:
+        """Let others have the store."""
+        if self.lock is not None:
+            if self.is_undone:
+                self.lock.remove_beginnings()
+            self.lock.close()
+        if self.share is not None:
+            self.share.close()
+        if self.temporary is not None:
+            self.temporary.cleanup()

@@ -44,6 +44,7 @@ LEDGER_ROOT: Final = "ledger_root"
 ACCEPTED: Final = "accept_losses"
 ACCEPTED_SEGMENT: Final = "accept_lost_segment"
 """The note that the store goes on without files that are lost."""
+_OF_EVERY_STORE: Final = (STORE_ID, PROJECT_NAME, KEY_FILE, "cleaned_free_pages")
 _FILE: Final = "file:"
 """Before the path of a file below the store's folder: how long it is at least."""
 _LOGS: Final = "stream/log/"
@@ -278,6 +279,18 @@ class Meta:
         """Return the notes of maintenance of one kind, the oldest first."""
         rows = self._db.query("SELECT at, detail FROM maintenance_log WHERE what = ? ORDER BY no", (what,))
         return [(from_micros(at), parse(detail)) for at, detail in rows]
+
+
+def is_unused(db: Database) -> bool:
+    """Whether there is nothing in a store's database but its tables, and what every new one has."""
+    with db.read() as con:
+        tables = con.execute(
+            "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' "
+            "AND name NOT IN ('meta', 'schema_migrations') AND name NOT GLOB 'sqlite_*'"
+        ).fetchall()
+        if any(con.execute(f'SELECT 1 FROM "{name}" LIMIT 1').fetchone() for (name,) in tables):
+            return False
+        return {key for (key,) in con.execute("SELECT key FROM meta")} <= {*_OF_EVERY_STORE}
 
 
 class MaintenanceLog:

@@ -36,7 +36,7 @@ from hexad.database.encryption.cipher import MEMORY_DB
 from hexad.database.encryption.secrets_file import KeyStore
 from hexad.database.exit_hooks import ENDING_S, ExitPhase, forget, register
 from hexad.database.files import atomic_write, ensure_dir
-from hexad.database.leases import OpenLock, ReadShare
+from hexad.database.leases import OpenLock, ReadShare, StoreHold
 from hexad.database.meta import KEY_FILE, PROJECT_NAME, STORE_ID, Meta
 from hexad.database.sqlite_errors import failures_translated
 from hexad.database.sqlite_setup import refuse_lost_store
@@ -51,7 +51,7 @@ from hexad.providers.generators.base import GeneratorSpec
 from hexad.providers.generators.resolve import resolve_generator
 from hexad.redaction.pii_setting import parse_pii
 from hexad.search.embedding_job import check_embedder
-from hexad.services import CONVERSION, Program, Services, StoreHold, check_honeycomb, reranker_of, unlock
+from hexad.services import CONVERSION, Program, Services, check_honeycomb, reranker_of, unlock
 from hexad.spaces.bundles.orderings.external import NamedOrdering, OrderingSpec, resolve_orderings
 
 if TYPE_CHECKING:
@@ -109,7 +109,8 @@ def open(  # noqa: PLR0913 - one keyword for each thing that a program may bring
     which memories stand first in a bundle. `actor` says who acts: a user's name, or user, agent and role; a
     space's policy may hide memories from roles. Without it, and without a role in the settings, it is the store's
     owner, who sees everything. `purpose` is shown to others who wait for the store. `background=False` starts no
-    thread: `maintain` then does its work. `readonly` never writes. `create=False` raises instead of creating.
+    thread: `maintain` then does its work. `readonly` never writes. `create=False` raises instead of creating; a `with`
+    block that ends with a `HexadError` takes the store with it that was created for it, where nothing is stored there.
     `key` opens an encrypted store: 32 bytes, its passphrase as text, or the `Path` of its key file; None is what its
     settings and its provider give. A store that is created with a key is encrypted from its first byte. `user_dir` is
     the folder of the user layer, `user_key` opens that one: without them it is what HEXAD_USER_DIR names, else this
@@ -291,9 +292,10 @@ def _open(
     key: bytes | str | Path | None = None,
     user: tuple[Path | None, bytes | str | Path | None] = (None, None),
 ) -> Hexad:
-    _require_folder(directory, readonly=readonly)
+    is_new = _require_folder(directory, readonly=readonly) and temporary is None
     share = ReadShare(directory, clock=clock) if readonly else None
     lock = None if readonly else OpenLock(directory, clock=clock, purpose=purpose or actor.agent or "library")
+    hold = StoreHold(lock=lock, share=share, temporary=temporary, is_new=is_new)
     db: Database | None = None
     try:
         crypt = unlock(directory, settings, key, lock=lock)
@@ -324,19 +326,17 @@ def _open(
             user_dir=user[0] or settings.user_dir,
             user_key=user[1],
         )
-        hold = StoreHold(lock=lock, share=share, temporary=temporary)
         services = Services(context, hold, program, chosen)
         if temporary is not None:
             # Made after the folder's own, it runs before it when the program ends: nobody writes where it is removed.
             finalize(temporary, _close_what_is_left, ref(services))
         return _close_when_dropped(Hexad(services), services)
     except BaseException:
-        if db is not None:
+        if db is None:
+            hold.undo(lambda: not (directory / DATABASE).exists())
+        else:
             db.close()
-        if lock is not None:
-            lock.close()
-        if share is not None:
-            share.close()
+        hold.release()
         raise
 
 
@@ -380,15 +380,17 @@ def _close(services: Services) -> None:
         forget(ExitPhase.BACKGROUND, thread)
 
 
-def _require_folder(directory: Path, *, readonly: bool) -> None:
-    """Raise what there is against a store's folder, and make it where it may be made."""
+def _require_folder(directory: Path, *, readonly: bool) -> bool:
+    """Raise what there is against a store's folder, and make it where it may be made; return whether it was."""
     # Its database may be among what an interrupted change of the encryption has yet to move there.
     if not (directory / CONVERSION).exists():
         refuse_lost_store(directory / DATABASE)
+    is_new = not directory.exists()
     if not readonly:
         ensure_dir(directory)
     elif not (directory / DATABASE).exists():
         raise NotFound(f"There is no store at {directory}; open it for writing to create it.")
+    return is_new
 
 
 def _name(directory: Path, temporary: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -47,17 +48,21 @@ class OpenStore:
         """
         with self._lock:
             if self._closed:
-                raise hexad.Conflict("The server is about to end; nothing was done.")
+                raise _ended()
             if self._hx is None:
                 self._hx = self._open(create=create)
             return self._hx
 
     def close(self) -> None:
-        """Close the store, if it was opened; no call opens it again."""
+        """Close the store, if it was opened; no call opens it again.
+
+        One that was made here goes with it where nothing is stored: all calls that it was made for were refused.
+        """
         with self._lock:
             self._closed = True
             if self._hx is not None:
-                self._hx.close()
+                with suppress(hexad.Conflict), self._hx:
+                    raise _ended()
 
     def _open(self, *, create: bool) -> Hexad:
         actor = None if self.role is None else {"role": self.role}
@@ -68,3 +73,7 @@ class OpenStore:
             hx = hexad.open(self.path, actor=actor, purpose=PURPOSE, create=create, embedder=None)
             _log.warning("Without an embedder: %s", error)
             return hx
+
+
+def _ended() -> hexad.Conflict:
+    return hexad.Conflict("The server is about to end; nothing was done.")

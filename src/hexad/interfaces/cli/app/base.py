@@ -83,11 +83,8 @@ class State:
                 raise
             hx = self._open_or_read(create=create, background=background, embeds=embeds)
         self.say_above(hx.path)
-        try:
-            with hexad.redactions() as self.taken_out:
-                yield hx
-        finally:
-            hx.close()
+        with hx, hexad.redactions() as self.taken_out:  # a store that was made for what is refused goes again
+            yield hx
 
     def say_above(self, directory: Path | None = None) -> None:
         """Say that the folder that was named has no store of its own, and that the one above it is used: `directory`,

@@ -14,6 +14,7 @@ import click
 import hexad
 from hexad import EventType, SystemClock
 from hexad.audit import AuditLog
+from hexad.audit.reviewers import new_reviewer
 from hexad.config import load_settings
 from hexad.interfaces.cli.app.base import Command, Function, Group, note, several, state
 from hexad.interfaces.cli.app.completion import session_ids
@@ -119,6 +120,8 @@ def add(*, name: str, expires: str | None, sessions: tuple[str, ...], ledger: Pa
 
     It is shown this once and kept as a hash only. That the reviewer was added is a record of the ledger.
     """
+    # Before a ledger is made for a reviewer who cannot be.
+    new_reviewer(name, expires_at=expires, sessions=several(sessions), now=SystemClock().now())
     with ledger_of(ledger, create=True) as log:
         credential = log.reviewers.add(name, expires_at=expires, sessions=several(sessions))
     show({"name": name, "credential": credential}, table=_add_lines(credential))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -126,20 +127,21 @@ def token(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-def _tokens(spaces: Sequence[str] | None = None) -> TokenFile:
-    """Return the tokens of the store; spaces that it does not have are named: they may be made later.
+@contextmanager
+def _tokens(spaces: Sequence[str] | None = None, *, create: bool = False) -> Iterator[TokenFile]:
+    """Give the tokens of the store; spaces that it does not have are named: they may be made later.
 
     Raises `InvalidSpace` for a name that none can have.
     """
     check_spaces(spaces or ())
-    with state().opened(create=True) as hx:
+    with state().opened(create=create) as hx:
         names = {info.name for info in hx.spaces.list()}
         if state().role not in (None, _OWNER):
             raise hexad.AccessDenied("Tokens are for the store's owner; leave --role and HEXAD_ROLE out.")
         for name in spaces or ():
             if name not in names:
                 note(f"There is no space {name!r} yet; the token reaches nothing there until there is one.")
-        return TokenFile(hx.path)
+        yield TokenFile(hx.path)
 
 
 @token.command(cls=_RoleOfToken)
@@ -157,7 +159,8 @@ def _tokens(spaces: Sequence[str] | None = None) -> TokenFile:
 def add(role: str, spaces: Sequence[str], name: str | None, expires_at: str | None) -> None:
     """Make a token and print it: it is shown this once."""
     names = several(spaces)
-    login, text = _tokens(names).add(role=role, spaces=names, name=name, expires_at=expires_at)
+    with _tokens(names, create=True) as tokens:
+        login, text = tokens.add(role=role, spaces=names, name=name, expires_at=expires_at)
     show({**login.to_dict(), "token": text}, table=text)
     if not state().json:
         note(f"{login.name}: role {login.role}, {_spaces(login)}. Nothing keeps the token but you.")
@@ -166,7 +169,8 @@ def add(role: str, spaces: Sequence[str], name: str | None, expires_at: str | No
 @token.command("list")
 def list_tokens() -> None:
     """List the tokens, without themselves."""
-    logins = _tokens().list()
+    with _tokens() as tokens:
+        logins = tokens.list()
     show(logins, table=_lines(logins))
 
 
@@ -183,7 +187,8 @@ def _lines(logins: Sequence[Login]) -> Iterator[str]:
 @click.argument("name")
 def revoke(name: str) -> None:
     """End the token NAME; a server that runs refuses it from its next request on."""
-    login = _tokens().revoke(name)
+    with _tokens() as tokens:
+        login = tokens.revoke(name)
     show(login, table=f"{clean(login.name)} revoked")
 
 
