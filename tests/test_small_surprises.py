@@ -12,6 +12,7 @@ import pytest
 
 import hexad
 from hexad import Hexad
+from hexad.interfaces.cli.output import render
 
 REPOSITORY = Path(__file__).parent.parent
 
@@ -145,3 +146,25 @@ def _module(requirement: str) -> str:
     return {
         "agent-framework-core": "agent_framework", "google-adk": "google", "llama-index-core": "llama_index", "openai-agents": "agents", "opentelemetry-api": "opentelemetry", "pydantic-ai-slim": "pydantic_ai",
     }.get(name[0], name[0].replace("-", "_"))  # fmt: skip
+
+
+@pytest.mark.parametrize("option", ["-C", "--store"])
+def test_an_empty_folder_is_refused_by_the_option_that_names_it(run, option: str):
+    refused = run(option, "", "recall", "tea")
+
+    assert (2, True) == (refused.code, "-C '' names no folder" in refused.err)
+    assert "--path" not in refused.err
+
+
+@pytest.mark.parametrize("blank", ["", "  "])
+def test_a_memory_without_a_name_is_not_there_and_where_names_are_is_said(hx: Hexad, blank: str):
+    with pytest.raises(hexad.NotFound, match=r"id or path ' *'\. `hexad memory list` shows"):
+        hx.get(blank)
+
+
+def test_what_is_preferred_stands_behind_a_bar_on_a_terminal(here, monkeypatch):
+    here("prefs", "set", "tea", "green")
+    piped = here("prefs", "show", "tea").out
+    monkeypatch.setattr(render, "on_terminal", lambda: True)
+
+    assert f"│ {piped}" == here("prefs", "show", "tea").out

@@ -59,6 +59,11 @@ class MemoryNames:
                 f"The id or path must be a string, not {quoted(id_or_path)}.", argument="id_or_path"
             )
         parse_text(space, "space")
+        if not id_or_path.strip():
+            raise NotFound(
+                f"No memory has the id or path {quoted(id_or_path)}. `hexad memory list` shows what is there.",
+                argument="id_or_path",
+            )
         where = f" in space {space!r}" if space is not None else ""
         seen, params = seen_sql("m", self._roles)
         # Paths have an index within each space, so the spaces come first; ids have one of their own.

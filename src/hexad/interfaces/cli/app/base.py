@@ -241,6 +241,14 @@ def _set(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
     return callback
 
 
+def _set_store(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    if value == "":
+        raise hexad.InvalidInput(
+            "-C '' names no folder; give the folder of a project, or leave -C out for the current one."
+        )
+    _set("store")(ctx, param, value)
+
+
 def _set_color(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     del param
     if value:
@@ -256,7 +264,7 @@ def shared_options() -> list[click.Parameter]:
             metavar="DIR",
             type=click.Path(),
             expose_value=False,
-            callback=_set("store"),
+            callback=_set_store,
             help="Folder of the project, or its .hexad; default: the current one or the nearest above it.",
         ),
         click.Option(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from hexad.interfaces.cli.app.base import Group, note, state
-from hexad.interfaces.cli.output.render import clean, count, show, table, table_room
+from hexad.interfaces.cli.output.render import clean, count, own_lines, show, table, table_room
 
 if TYPE_CHECKING:
     from hexad import Hexad, LearningReport, Preference, ResolvedPreference, Suggestion
@@ -102,7 +102,7 @@ def _show_lines(preference: ResolvedPreference | None, key: str) -> Iterator[str
     if preference is None:
         note(f"Nothing is known of {clean(key)}.")
         return
-    yield clean(preference.statement)
+    yield from own_lines(clean(preference.statement))
     if preference.note is not None:
         note(clean(preference.note))
 
