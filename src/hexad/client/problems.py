@@ -27,6 +27,9 @@ _STATUS: Final[Mapping[str, int]] = {
     "HexadError": 500,
 }
 """The status of an error, by the nearest of its classes."""
+_BEFORE_REMEDY: Final = ";"
+"""Ends a reason whose sentence the remedy ends; in a problem, where both stand by themselves, it is left out."""
+_ENDS: Final = (".", "?", "!", ":", _BEFORE_REMEDY)
 _CALL: Final = re.compile(r"^(?:hx\.)?([a-z_.]+)(?:\(.*\))?$")
 _ARGUMENT: Final = re.compile(r"([a-z_]+)=(.*)", re.DOTALL)
 _COMMAND: Final = re.compile(r"`(hexad [a-z]+(?: [a-z]+)*)`")
@@ -52,7 +55,7 @@ def problem_of(error: HexadError, name_of: Mapping[str, str] | None = None) -> d
         "title": kind,
         "status": status_of(error),
         "detail": _COMMAND.sub(lambda match: f"`{words.get(match[1], match[1])}`", detail),
-        "reason": error.reason,
+        "reason": error.reason.removesuffix(_BEFORE_REMEDY),
         **({"remedy": error.remedy} if error.remedy else {}),
         **({"argument": error.argument} if error.argument else {}),
     }
@@ -76,6 +79,8 @@ def error_of(problem: object, status: int) -> HexadError:
         )
     kind = getattr(errors, str(problem["type"]).removeprefix(_TYPE), None)
     reason, remedy = str(problem.get("reason", "")), str(problem.get("remedy", ""))
+    if remedy and not reason.endswith(_ENDS):
+        reason += _BEFORE_REMEDY
     if not isinstance(kind, type) or not issubclass(kind, HexadError):
         kind = HexadError
     if issubclass(kind, ProviderError):

@@ -83,3 +83,11 @@ def test_another_server_is_told_apart(content: object):
 def test_an_unknown_error_is_an_error():
     assert HexadError is type(error_of({"type": "urn:hexad:error:Popen", "reason": "x"}, 500))
     assert HexadError is type(error_of({"type": "urn:hexad:error:re", "reason": "x"}, 500))
+
+
+def test_a_reason_stands_by_itself_without_the_mark_before_its_remedy():
+    error = InvalidInput("There is no parameter 'colour';", remedy="known are text and tags.")
+    problem = problem_of(error)
+
+    assert "There is no parameter 'colour'" == problem["reason"]
+    assert str(error) == str(error_of(problem, 422)) == problem["detail"]
