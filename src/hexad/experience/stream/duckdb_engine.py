@@ -98,11 +98,11 @@ class DuckDbEngine:
         """
         import duckdb
 
-        cursor = self._cursor()
         try:
-            if table is not None:
-                cursor.register("rows", table)
-            yield cursor
+            with self._lent() as cursor:
+                if table is not None:
+                    cursor.register("rows", table)
+                yield cursor
         except duckdb.OutOfMemoryException as error:
             raise StorageFailure(
                 f"{what} does not fit into {_CONFIG['memory_limit']} of memory; ask for less of it at a time."
@@ -115,10 +115,6 @@ class DuckDbEngine:
             ) from error
         except OSError as error:
             raise failure("write", what, error) from error
-        except RuntimeError as error:
-            if str(error) == _CTRL_C:
-                raise KeyboardInterrupt from error
-            raise
         except UnicodeDecodeError as error:  # DuckDB hands over the bytes of a text as they stand in a file
             raise IntegrityError(
                 f"{what} cannot be read: a text in it is damaged. Run `hexad check`, and put a backup in its place."
@@ -131,8 +127,6 @@ class DuckDbEngine:
             raise self._behind(error) or IntegrityError(
                 f"{what} cannot be read: {_message_of(error)}. Run `hexad check`, and put a backup in its place."
             ) from error
-        finally:
-            self._leave(cursor)
 
     @contextmanager
     def arrow(self, capsule: object) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -142,16 +136,23 @@ class DuckDbEngine:
         """
         import duckdb
 
-        cursor = self._cursor()
         try:
-            cursor.register("stream", capsule)
-            yield cursor
+            with self._lent() as cursor:
+                cursor.register("stream", capsule)
+                yield cursor
         except duckdb.OutOfMemoryException as error:
             raise LimitExceeded(
                 f"The rows do not fit into {_CONFIG['memory_limit']} of memory; give a part of them at a time."
             ) from error
         except duckdb.Error as error:
             raise InvalidInput(f"The rows cannot be read as Arrow: {error}") from error
+
+    @contextmanager
+    def _lent(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Give a cursor; what DuckDB makes of Ctrl-C is an interrupt again."""
+        cursor = self._cursor()
+        try:
+            yield cursor
         except RuntimeError as error:
             if str(error) == _CTRL_C:
                 raise KeyboardInterrupt from error
