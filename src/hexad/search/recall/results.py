@@ -225,24 +225,35 @@ def with_definitions(
     in the order of what speaks for each by itself.
     """
     least = ranked[limit - 1].score if len(ranked) >= limit else None
-    further: list[RankedHit] = []
+    definitions: dict[int, list[RankedHit]] = {}
     for hit in ranked:
         if least is not None and hit.score <= least:
             break
         if passages := candidates.passages.get(hit.no):
-            further += _further(hit, passages, best_chunk(candidates, hit.no, {}), least)
+            definitions[hit.no] = _further(hit, passages, best_chunk(candidates, hit.no, {}))
+    further = [
+        definition
+        for of_file in definitions.values()
+        for definition in of_file
+        if least is None or definition.score > least
+    ]
     hits = sorted([*ranked, *further], key=lambda hit: -hit.score) if further else ranked
-    return _in_own_order(hits, candidates, fusion)
+    return _in_own_order(hits, candidates, fusion, definitions)
 
 
 _OF_PASSAGES: Final = ("lexical", "vector", "mentioned", "definition")
 """Parts of a file's score that are of some of its passages, and not of all."""
 
 
-def _in_own_order(hits: Sequence[RankedHit], candidates: Candidates, fusion: Fusion) -> Sequence[RankedHit]:
+def _in_own_order(
+    hits: Sequence[RankedHit],
+    candidates: Candidates,
+    fusion: Fusion,
+    definitions: Mapping[int, Sequence[RankedHit]],
+) -> Sequence[RankedHit]:
     """Return the hits with those of code in the order of their passages' own scores, at the places that code has.
 
-    The score of a long file has the words of one passage and the meaning of another: all that it defines would stand
+    `definitions` are further ones by their file, as far as they are known. The score of a long file has the words of one passage and the meaning of another: all that it defines would stand
     too high. Where a question names something literally, it is found where that stands.
     """
     places = [place for place, hit in enumerate(hits) if hit.no in candidates.passages]
@@ -254,9 +265,10 @@ def _in_own_order(hits: Sequence[RankedHit], candidates: Candidates, fusion: Fus
             passages, parts = candidates.passages[hit.no], fusion.parts(hit.seat)
             best = best_passage(passages)
             most = hit.score - sum(parts.get(name, 0.0) for name in _OF_PASSAGES) + best.score
-            own += [
-                (most - each.below, each) for each in (hit, *_further(hit, passages, best.chunk_no, None))
-            ]
+            further = definitions.get(hit.no)
+            if further is None:
+                further = _further(hit, passages, best.chunk_no)
+            own += [(most - each.below, each) for each in (hit, *further)]
     ordered = list(hits)
     for place, (_, hit) in zip(places, nlargest(len(places), own, key=lambda scored: scored[0]), strict=True):
         score = hits[place].score
@@ -264,19 +276,18 @@ def _in_own_order(hits: Sequence[RankedHit], candidates: Candidates, fusion: Fus
     return ordered
 
 
-def _further(
-    hit: RankedHit, passages: Sequence[ScoredPassage], shown: int, least: float | None
-) -> Iterator[RankedHit]:
-    """Yield the definitions of a file but that of the passage that is shown, each with its best passage."""
+def _further(hit: RankedHit, passages: Sequence[ScoredPassage], shown: int) -> list[RankedHit]:
+    """Return the definitions of a file but that of the passage that is shown, each with its best passage."""
     best = best_passage(passages).score
+    further: list[RankedHit] = []
     headings = {"", *(passage.heading for passage in passages if passage.chunk_no == shown)}
-    floor = FURTHER * best if least is None else max(FURTHER * best, least - hit.score + best)
-    near = [each for each in passages if best > 0 and each.score > floor]
+    near = [each for each in passages if best > 0 and each.score > FURTHER * best]
     for passage in sorted(near, key=lambda each: (-each.score, each.chunk_no)):
         if passage.heading not in headings:
             headings.add(passage.heading)
             below = best - passage.score
-            yield RankedHit(hit.no, hit.score - below, hit.seat, 0.0, passage.chunk_no, below)
+            further.append(RankedHit(hit.no, hit.score - below, hit.seat, 0.0, passage.chunk_no, below))
+    return further
 
 
 _REASONS: Final = {
