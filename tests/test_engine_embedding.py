@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -741,3 +745,78 @@ def test_the_time_that_is_left_is_told_by_the_length_of_what_waits(opened: Opene
         assert hx.recall("the harbour").notes[0].endswith("computes the rest in about 4 min.")
         hx._services.stores.meta.put("embedding_rate", "5000")
         assert hx.recall("the harbour").notes[0].endswith("computes the rest in under a minute.")
+
+
+# A program that hangs --------------------------------------------------------------------------------------------
+
+STOPS = """
+import os, signal, sys, hexad
+from hexad.testing import HashEmbedder
+
+class Stops(HashEmbedder):
+    def embed(self, texts):
+        print("holds", flush=True)
+        os.kill(os.getpid(), signal.SIGSTOP)
+        return super().embed(texts)
+
+hx = hexad.open(sys.argv[1], embedder=Stops(), background=False)
+for number in range(3): hx.remember(f"Fact {number} of the one that hangs.")
+print(hx.embed_pending(), flush=True)
+hx.close()
+"""
+
+
+@pytest.fixture
+def stopped(project: Path) -> Iterator[subprocess.Popen[str]]:
+    """A program that stopped, as by SIGSTOP, while it computes the vectors of three memories."""
+    program = subprocess.Popen(
+        [sys.executable, "-c", STOPS, str(project)], stdout=subprocess.PIPE, text=True, env=dict(os.environ)
+    )
+    assert program.stdout is not None
+    assert "holds\n" == program.stdout.readline()
+    yield program
+    program.kill()
+    program.wait()
+    program.stdout.close()
+
+
+def test_the_background_takes_what_a_program_holds_that_hangs(
+    opened: Opener, stopped: subprocess.Popen[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hexad.search.embedding_job.HANGS_S", 0.2)
+    monkeypatch.setattr("hexad.maintenance.worker.IDLE_S", 0.1)
+    hx = opened(embedder=HashEmbedder(), background=True, clock=SystemClock())
+    fill(hx)
+
+    assert poll(lambda: 8 == hx.status().vectors, wait_s=60, clock=SystemClock())
+    assert poll(lambda: not hx.status().links_pending, wait_s=60, clock=SystemClock())
+    stopped.send_signal(signal.SIGCONT)
+    assert 0 == stopped.wait(60)
+    assert (0, 8) == (hx.status().embeddings_pending, hx.status().vectors)
+
+
+def test_links_do_not_wait_for_a_program_that_hangs(
+    opened: Opener, stopped: subprocess.Popen[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hexad.search.embedding_job.HANGS_S", 0.2)
+    hx = opened(embedder=HashEmbedder(), background=False, clock=SystemClock())
+    job = hx._services.search.job
+    assert job is not None
+
+    assert job.goes_on(0)
+    assert poll(lambda: not job.goes_on(0), wait_s=60, clock=SystemClock())
+
+
+def test_who_asks_for_vectors_takes_what_a_program_holds_that_hangs(
+    opened: Opener, stopped: subprocess.Popen[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hexad.search.embedding_job.OTHERS_S", 0.2)
+    hx = opened(embedder=HashEmbedder(), background=False, clock=SystemClock())
+    fill(hx)
+
+    assert 8 == hx.maintain().embedded
+    assert (0, 0, 8) == (
+        hx.status().embeddings_pending,
+        hx.status().links_pending,
+        hx.status().vectors,
+    )

@@ -1399,7 +1399,11 @@ class Hexad:
         )
 
     def wait_for_background(self, timeout_s: float = 60.0) -> bool:
-        """Wait until the background thread has nothing left to do; False when that took too long."""
+        """Wait until the background thread finds nothing that it can do now; False when that took longer: it goes on.
+
+        What waits for an embedder that fails, for a budget or for another program is not waited for, and `status()`
+        counts it; without a background thread nothing is.
+        """
         parse_seconds(timeout_s, "timeout_s")
         return self._services.wait_idle(timeout_s)
 

@@ -161,14 +161,17 @@ class Tasks:
         )
         return dict(rows)
 
-    def held(self, kind: str, *, alive: frozenset[str]) -> set[int]:
-        """Return the memories that one of `alive` works on."""
+    def held(self, kind: str, *, alive: frozenset[str]) -> dict[str, set[int]]:
+        """Return the memories that each of `alive` works on; who works on none is left out."""
         rows = self._db.query(
-            "SELECT memory_no FROM tasks WHERE kind = ? AND error IS NULL"
+            "SELECT owner, memory_no FROM tasks WHERE kind = ? AND error IS NULL"
             " AND owner IN (SELECT value FROM json_each(?))",
             (kind, json.dumps(sorted(alive))),
         )
-        return {row[0] for row in rows}
+        held: dict[str, set[int]] = {}
+        for owner, memory_no in rows:
+            held.setdefault(owner, set()).add(memory_no)
+        return held
 
     def waiting(self, kind: str, numbers: Collection[int]) -> set[int]:
         """Return which of these memories still wait, or failed."""

@@ -13,7 +13,7 @@ from hexad.core.clock import Clock
 from hexad.core.tracing import log
 from hexad.database.leases import poll
 from hexad.database.meta import EMBEDDING_PAUSED, EMBEDDING_RATE, Meta
-from hexad.database.task_queue import LINK
+from hexad.database.task_queue import LINK, Tasks
 from hexad.errors import BudgetExceeded, Conflict, ProviderError
 from hexad.memory.memory import Memory, Status
 from hexad.memory.store import Stores
@@ -167,6 +167,8 @@ AGAIN_MOST_S: Final = 300.0
 was down is asked for one memory, and for all others when it answers."""
 OTHERS_S: Final = 60.0
 """So long it is waited for others who compute vectors and finish none: a batch takes a second or two."""
+HANGS_S: Final = 300.0
+"""Who works on the same memories for so long, and finishes none, hangs: others take them in their backgrounds."""
 MEASURED_S: Final = 10.0
 """So long is computed before the speed is noted, by which it is told when the rest will be done."""
 _OPERATION: Final = "embed"
@@ -178,6 +180,40 @@ class _Turn:
 
     stop: Callable[[], bool]
     beat: Callable[[], None]
+
+
+class _Workers:
+    """Who computes vectors of a store: this program and others, of which some may hang."""
+
+    def __init__(
+        self, tasks: Tasks, *, owner: str, alive: Callable[[], Collection[str]], clock: Clock
+    ) -> None:
+        self._tasks, self._owner, self._alive, self._clock = tasks, owner, alive, clock
+        self._since: dict[str, tuple[set[int], float]] = {}
+        self._hanging: set[str] = set()
+        self._given_up: set[str] = set()
+
+    def working(self) -> frozenset[str]:
+        """Return who may finish what it took: all that last, but for those that hang."""
+        return frozenset(self._alive()) - self._hanging
+
+    def held(self) -> set[int]:
+        """Return what they work on, once it was looked who hangs: has held the same for `HANGS_S`."""
+        held, now = self._tasks.held(EMBED, alive=frozenset(self._alive())), self._clock.monotonic()
+        still = {owner: seen for owner, seen in self._since.items() if held.get(owner) == seen[0]}
+        others = held.keys() - {self._owner}
+        self._since = {owner: still.get(owner, (held[owner], now)) for owner in others}
+        late = {owner for owner, (_, since) in still.items() if now - since >= HANGS_S}
+        self._hanging = hanging = late | (self._hanging & still.keys())
+        return set().union(*(numbers for owner, numbers in held.items() if owner not in hanging))
+
+    def give_up(self) -> bool:
+        """Take those that work for others for hanging, each once only: two that are slow must not take from one another
+        for ever. Return whether there were any.
+        """
+        more = self._since.keys() - self._given_up
+        self._hanging, self._given_up = self._hanging | more, self._given_up | more
+        return bool(more)
 
 
 class EmbeddingJob:
@@ -202,7 +238,7 @@ class EmbeddingJob:
         self._order: list[int] = []  # of the next claims, the last first
         self.embedder = embedder
         self._owner = owner
-        self._alive = alive
+        self._workers = _Workers(stores.tasks, owner=owner, alive=alive, clock=clock)
 
     def pending(self) -> int:
         """Return how many memories wait for their vectors."""
@@ -289,27 +325,27 @@ class EmbeddingJob:
 
     def goes_on(self, embedded: int) -> bool:
         """Return whether more vectors are to come at once, after so many: a batch was full, or others compute some."""
-        return embedded >= BATCH_MEMORIES or bool(
-            self._stores.tasks.held(EMBED, alive=frozenset(self._alive()))
-        )
+        return bool(self._workers.held()) or embedded >= BATCH_MEMORIES
 
     def _finished_by_others(self, stop: Callable[[], bool]) -> int | None:
         """Wait for a while until others are done with some of what they hold; return of how many memories.
 
-        None where they hold nothing, or hold all of it still: who hangs is not waited for without end.
+        None where they hold nothing. Who holds all of it still is not waited for any longer: what other programs hold
+        may be taken from then on, and None says that it is another thread of this one.
         """
-        alive = frozenset(self._alive())
-        before = self._stores.tasks.held(EMBED, alive=alive)
+        before = self._workers.held()
         if not before:
             return None
         after = before
 
         def fewer() -> bool:
             nonlocal after
-            after = self._stores.tasks.held(EMBED, alive=alive)
+            after = self._workers.held()
             return stop() or not before <= after
 
-        if not poll(fewer, wait_s=OTHERS_S, clock=self._clock) or stop():
+        if not poll(fewer, wait_s=OTHERS_S, clock=self._clock):
+            return 0 if self._workers.give_up() else None
+        if stop():
             return None
         return len(before - after - self._stores.tasks.waiting(EMBED, before))
 
@@ -350,7 +386,7 @@ class EmbeddingJob:
         numbers = self._stores.tasks.claim(
             EMBED,
             owner=self._owner,
-            alive=frozenset(self._alive()),
+            alive=self._workers.working(),
             limit=limit,
             without_spaces=without,
             only=only,

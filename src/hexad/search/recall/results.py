@@ -253,8 +253,9 @@ def _in_own_order(
 ) -> Sequence[RankedHit]:
     """Return the hits with those of code in the order of their passages' own scores, at the places that code has.
 
-    `definitions` are further ones by their file, as far as they are known. The score of a long file has the words of one passage and the meaning of another: all that it defines would stand
-    too high. Where a question names something literally, it is found where that stands.
+    `definitions` are further ones by their file, as far as they are known. The score of a long file has the words of
+    one passage and the meaning of another: all that it defines would stand too high. Where a question names something
+    literally, it is found where that stands.
     """
     places = [place for place, hit in enumerate(hits) if hit.no in candidates.passages]
     if len(places) < 2 or candidates.defined or candidates.literals:
