@@ -150,6 +150,30 @@ def test_every_call_of_an_open_store_tells_what_it_took_out() -> None:
         assert (False, 0, 0) == (bool(taken), taken.total, taken.personal)
 
 
+@pytest.mark.parametrize(
+    ("times", "call"),
+    [
+        (1, lambda hx: hx.governance.decide(f"Keep it: {SECRET}", rationale=SECRET, description=SECRET)),
+        (
+            1,
+            lambda hx: hx.governance.decide(
+                "Keep it.", alternatives=[{"name": "a", "reason": SECRET}, SECRET]
+            ),
+        ),
+        (2, lambda hx: hx.governance.decide("Keep it.", rationale=f"{SECRET}. Again: {SECRET}")),
+        (1, lambda hx: hx.project.remember(category="todo", key=SECRET, value=SECRET)),
+    ],
+    ids=["title, reason and description", "alternatives", "twice in one", "key and value"],
+)
+def test_a_secret_counts_as_often_as_it_stands_in_one_field(
+    times: int, call: Callable[[hexad.Hexad], object]
+) -> None:
+    with hexad.open(":memory:", embedder=None) as hx, hexad.redactions() as taken:
+        call(hx)
+
+    assert {"password": times} == dict(taken)
+
+
 def test_personal_data_is_told_apart_from_secrets() -> None:
     with hexad.open(":memory:", embedder=None, background=False) as hx, hexad.redactions() as taken:
         hx.governance.decide(SECRET, rationale=f"Pay DE89 3704 0044 0532 0130 00. {SECRET}")

@@ -199,6 +199,7 @@ class GovernanceFacade:
                     replace(
                         draft,
                         text=decision_text(said),
+                        composed=True,
                         title=said.title,
                         value=value,
                         citations=cited or None,

@@ -87,6 +87,7 @@ class Draft:
         False  # from another memory system: what is known already, or was handed out, is not stored again
     )
     derived_from: tuple[str, ...] = ()  # ids of memories: it is trusted no more than the least of them
+    composed: bool = False  # its text is made of its other fields, and repeats what they give away
     extract: Extract | None = None  # what is open is to be inferred, by a model where there is one
 
 

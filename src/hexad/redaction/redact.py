@@ -112,8 +112,12 @@ def find(text: str, *, rules: RedactionRules, path: str | None = None) -> list[R
     return sorted(findings, key=lambda finding: finding.start)
 
 
-def redact(text: str, *, rules: RedactionRules, salt: bytes, path: str | None = None) -> Redacted:
+def redact(
+    text: str, *, rules: RedactionRules, salt: bytes, path: str | None = None, once: bool = False
+) -> Redacted:
     """Return `text` with a placeholder such as `[REDACTED:email]` for every finding, and the flags.
+
+    With `once` whoever listens is told each value once: the text is made of fields that tell themselves how often.
 
     Line breaks inside a removed value stay, so that line numbers still fit the source. Redacting the result again
     changes nothing. Any text is accepted.
@@ -140,14 +144,14 @@ def redact(text: str, *, rules: RedactionRules, salt: bytes, path: str | None = 
     redacted = Redacted(text=text, flags=flags)
     if not salt:
         return redacted  # it is to be shown, and nothing is stored of it
-    return told(redacted)
+    return told(redacted, once=once)
 
 
-def told(redacted: Redacted) -> Redacted:
+def told(redacted: Redacted, *, once: bool = False) -> Redacted:
     """Return what was redacted, and tell whoever listens what was taken out."""
     if redacted.flags and (heard := listening()) is not None:
         for flag in redacted.flags:
-            heard.note(flag.kind, flag.rule, flag.hash, flag.count)
+            heard.note(flag.kind, flag.rule, flag.hash, 1 if once else flag.count)
     return redacted
 
 

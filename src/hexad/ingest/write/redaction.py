@@ -184,7 +184,7 @@ class Redactor:
         """Return drafts in order, each as `clean` does by its own rules."""
         salt = self._salt()
         texts = [
-            redact(clean(draft.text), rules=its_rules, salt=salt, path=_place_of(draft))
+            redact(clean(draft.text), rules=its_rules, salt=salt, path=_place_of(draft), once=draft.composed)
             for draft, its_rules in zip(drafts, rules, strict=True)
         ]
         harmless = _HarmlessMetadata()

@@ -140,6 +140,7 @@ class ProjectFacade:
         cited = word_list(links, "links")
         draft = Draft(
             text=fact_text(kind, name, value, component=component),
+            composed=True,
             space=space,
             kind=kind.kind,
             subject=component or self._name,
@@ -542,6 +543,7 @@ class ProjectFacade:
         name = self._standing_name(finding.category, finding.key, component=component, space=space)
         draft = Draft(
             text=fact_text(finding.category, name, finding.value, component=component),
+            composed=True,
             space=space,
             kind=finding.category.kind,
             subject=component or self._name,
