@@ -60,8 +60,35 @@ def test_half_a_character_is_refused_and_changes_nothing(hx: Hexad, call: str) -
     assert (before, working_set) == (hx.changes(), hx.session.snapshot())
 
 
-def test_a_pair_of_halves_is_one_character(hx: Hexad) -> None:
-    assert "Done 😀" == hx.session.start("Done \ud83d\ude00").task
+PAIR = "Done \ud83d\ude00"
+STORED: dict[str, Callable[[Hexad], object]] = {
+    "remember": lambda hx: hx.remember(PAIR).raw,
+    "metadata": lambda hx: hx.remember("A text.", metadata={"a": [PAIR]}).metadata["a"],
+    "value": lambda hx: hx.remember("A text.", subject="a", attribute="b", value={PAIR: 1}).value,
+    "decide": lambda hx: hx.governance.decide(PAIR).title,
+    "decide rationale": lambda hx: hx.governance.decide("Keep.", rationale=PAIR).rationale,
+    "decide alternatives": lambda hx: hx.governance.decide("Keep.", alternatives=[PAIR]).alternatives,
+    "session start": lambda hx: hx.session.start(PAIR).task,
+    "session note": lambda hx: hx.session.note(PAIR),
+    "xdb comment": lambda hx: (
+        hx.xdb.comment(PAIR, session_id="talk", tick_range=(1, 1))
+        and hx.xdb.get_comments_for_range("talk", 1, 1)
+    ),
+    "document": lambda hx: hx.xdb.documents.add_document("a.md", PAIR, "reference", summary=PAIR).summary,
+    "space metadata": lambda hx: hx.spaces.set_metadata("default", {"a": PAIR}).metadata,
+    "project value": lambda hx: hx.project.remember(category="todo", key="k", value=PAIR).value,
+    "honeycomb": lambda hx: hx.honeycomb.get(hx.honeycomb.add_node(PAIR, [1.0])).data,
+}
+
+
+@pytest.mark.parametrize("call", STORED)
+def test_a_pair_of_halves_is_one_character(hx: Hexad, call: str) -> None:
+    hx.remember("A page that is there already.", id="there")
+    hx.xdb.start_session("talk")
+    hx.xdb.record("input", "Hello.", session_id="talk")
+    hx.session.start("Work.")
+
+    assert "Done 😀" in str(STORED[call](hx))
 
 
 @pytest.mark.parametrize(

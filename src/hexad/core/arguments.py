@@ -21,6 +21,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeGuard, TypeVar, cast, runtime_checkable
 
+from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput, LimitExceeded
 
 _NAME_BYTES: Final = 255
@@ -317,6 +318,29 @@ def require_whole(text: str, name: str) -> None:
             "are no UTF-8, or half a surrogate pair. Give whole characters.",
             argument=name,
         )
+
+
+_PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+
+
+def join_pairs(text: str) -> str:
+    """Return a text with each pair of surrogates as the character that it stands for; a lone one stays.
+
+    >>> join_pairs("Done \\ud83d\\ude00") == "Done 😀"
+    True
+    """
+    if encodable(text):
+        return text
+    return _PAIR.sub(lambda pair: pair[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le"), text)
+
+
+def join_pairs_in(value: JSONValue) -> JSONValue:
+    """Return a value of JSON, not too deep in itself, as `join_pairs` makes its texts."""
+    if isinstance(value, str):
+        return join_pairs(value)
+    if isinstance(value, Mapping):
+        return {join_pairs(key): join_pairs_in(item) for key, item in value.items()}
+    return [join_pairs_in(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def require_encodable(text: str, name: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from hexad.core.arguments import is_whole, parse_choice, parse_time, quoted, require_encodable
+from hexad.core.arguments import is_whole, join_pairs, parse_choice, parse_time, quoted, require_encodable
 from hexad.core.event_types import EventType
 from hexad.errors import InvalidInput, LimitExceeded
 from hexad.experience.values.names import check_name
@@ -23,6 +23,7 @@ _MARKS: Final = "'\""
 def text_of(value: str | None, what: str) -> str | None:
     """Return a text to look for, None for none; raises `InvalidInput` for what can be in no text."""
     if value is not None:
+        value = join_pairs(value)
         require_encodable(value, what)
     return value
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, cast
 from hexad.core.arguments import (
     all_flags_checked,
     finite_numbers,
+    join_pairs,
     parse_choice,
     parse_count,
     parse_pairs,
@@ -85,6 +86,7 @@ def parse_node_text(text: object, name: str, *, limit: int, times: int = 1) -> s
     """  # fmt: skip
     if not isinstance(text, str) or not text.strip():
         raise InvalidInput(f"{name} = {quoted(text)} says nothing; give a text.", argument=name)
+    text = join_pairs(text)
     require_encodable(text, name)
     size = len(text.encode())
     if size > limit * times:

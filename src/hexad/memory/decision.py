@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from hexad.core.arguments import quoted
+from hexad.core.arguments import join_pairs, quoted
 from hexad.core.as_json import as_json
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
@@ -380,7 +380,7 @@ def check_title(title: object) -> str:
         raise InvalidInput(
             f"title = {quoted(title)} says nothing; give what was decided, in one line.", argument="title"
         )
-    line = " ".join(title.split())
+    line = join_pairs(" ".join(title.split()))
     if len(line) > TITLE_LIMIT:
         raise InvalidInput(
             f"The title has {len(line)} characters; at most {TITLE_LIMIT} are kept. Put the rest into the description.",

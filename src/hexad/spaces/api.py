@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from hexad.core.arguments import all_flags_checked, parse_choice, parse_time, quoted
+from hexad.core.arguments import all_flags_checked, join_pairs, parse_choice, parse_time, quoted
 from hexad.core.audit_notes import AuditEvent, AuditSink
 from hexad.core.json_types import JSONValue
 from hexad.core.retry import TryAgain, retry
@@ -79,7 +79,7 @@ def given_object(value: Mapping[str, JSONValue] | str, what: str) -> dict[str, J
     if not isinstance(value_object, Mapping):
         raise InvalidSpace(f"Invalid space {what} {quoted(value_object)}: give an object, such as {example}.")
     try:
-        text = json.dumps(dict(value_object), allow_nan=False, ensure_ascii=False)
+        text = join_pairs(json.dumps(dict(value_object), allow_nan=False, ensure_ascii=False))
         size = len(text.encode())
     except UnicodeEncodeError as error:
         raise InvalidSpace(

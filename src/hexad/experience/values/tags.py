@@ -10,7 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final, Protocol
 
-from hexad.core.arguments import is_whole, quoted
+from hexad.core.arguments import is_whole, join_pairs, quoted
 from hexad.core.as_json import as_json
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput, InvalidTarget, LimitExceeded
@@ -255,7 +255,7 @@ def check_size(text: str, what: str, *, limit_bytes: int) -> str:
     if not isinstance(text, str):
         raise InvalidInput(f"The {what} must be a string, not {quoted(text)}.")
     try:
-        size = len(text.encode())
+        size = len((text := join_pairs(text)).encode())
     except UnicodeEncodeError as error:
         raise InvalidInput(
             f"The {what} holds half a character, {error.object[error.start]!r} (a lone surrogate); give whole ones."

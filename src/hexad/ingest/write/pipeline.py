@@ -127,8 +127,8 @@ class Pipeline:
         self, drafts: Sequence[Draft], *, rules: RedactionRules | None = None
     ) -> list[PreparedDraft]:
         """Return drafts in order, each as `prepare` does."""
+        drafts = [validate(draft) for draft in drafts]
         for draft in drafts:
-            validate(draft)
             self._stores.spaces.admit(draft.space)
         return self._preparer.prepare_all(drafts, rules=rules)
 

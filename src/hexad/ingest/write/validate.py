@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Final
+from dataclasses import replace
+from typing import Any, Final
 
-from hexad.core.arguments import quoted
+from hexad.core.arguments import encodable, join_pairs, join_pairs_in, quoted
+from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidMemory, LimitExceeded
 from hexad.memory.draft import Draft
 from hexad.memory.memory import MEMORY_BYTES_LIMIT, Citation
@@ -25,8 +27,11 @@ NAME_LIMIT: Final = 500
 _TEXTS: Final = ("kind", "path", "id", "source_id", "subject", "attribute", "project", "supersedes")
 
 
-def validate(draft: Draft) -> None:
-    """Raise `InvalidMemory`, `InvalidSpace` or `LimitExceeded` for a draft that cannot be stored."""
+def validate(draft: Draft) -> Draft:
+    """Return a draft with whole characters in its values.
+
+    Raises `InvalidMemory`, `InvalidSpace` or `LimitExceeded` for one that cannot be stored.
+    """
     validate_space(draft.space)
     _check_types(draft)
     size = len(draft.text.encode("utf-8", "replace"))
@@ -73,8 +78,11 @@ def validate(draft: Draft) -> None:
             f"The metadata {str(draft.metadata)[:80]} is not an object; give names with values.",
             argument="metadata",
         )
-    check_json("metadata", draft.metadata, limit_bytes=METADATA_BYTES_LIMIT)
-    check_json("value", draft.value)
+    metadata: Any = check_json("metadata", draft.metadata, limit_bytes=METADATA_BYTES_LIMIT)
+    value = check_json("value", draft.value)
+    if metadata is draft.metadata and value is draft.value:
+        return draft
+    return replace(draft, metadata=metadata, value=value)
 
 
 def is_name(text: str, limit: int) -> bool:
@@ -117,15 +125,20 @@ def _check_summaries(draft: Draft) -> None:
             )
 
 
-def check_json(name: str, value: object, *, limit_bytes: int = VALUE_BYTES_LIMIT) -> None:
-    """Raise `InvalidMemory` for what is no JSON or stands too deep in itself, `LimitExceeded` for too much of it."""
+def check_json(name: str, value: Any, *, limit_bytes: int = VALUE_BYTES_LIMIT) -> JSONValue:
+    """Return a value, with pairs of surrogates as the characters that they stand for.
+
+    Raises `InvalidMemory` for what is no JSON or stands too deep in itself, `LimitExceeded` for too much of it.
+    """
+    whole: JSONValue = value
     if value is None or _is_flat(value):
-        return
+        return whole
     key = _odd_key(value, limit_bytes)
     if key is not None:
         raise InvalidMemory(f"The {name} has the key {key!r}; the keys of JSON are strings.", argument=name)
     try:
-        size = len(json.dumps(value, allow_nan=False, ensure_ascii=False).encode())
+        text = json.dumps(value, allow_nan=False, ensure_ascii=False)
+        size = len(join_pairs(text).encode())
     except UnicodeEncodeError as error:
         raise InvalidMemory(
             f"The {name} holds half a character, {error.object[error.start]!r}: bytes that are no UTF-8, or half a "
@@ -149,6 +162,7 @@ def check_json(name: str, value: object, *, limit_bytes: int = VALUE_BYTES_LIMIT
             f"The {name} holds lists or objects that stand in each other more than {DEPTH_LIMIT} deep; flatten it.",
             argument=name,
         )
+    return whole if encodable(text) else join_pairs_in(whole)
 
 
 def _is_flat(value: object) -> bool:

@@ -135,7 +135,7 @@ class ProjectFacade:
                 f"value = {quoted(value)} says nothing of {name!r}; give a text, a number, a list or an object.",
                 argument="value",
             )
-        check_json("value", value)
+        value = check_json("value", value)
         given, name = name, self._standing_name(kind, name, component=component, space=space)
         cited = word_list(links, "links")
         draft = Draft(
@@ -251,7 +251,7 @@ class ProjectFacade:
                 "category = 'decision' cannot be observed: somebody decides; use remember_decision.",
                 argument="category",
             )
-        check_json("value", value)
+        value = check_json("value", value)
         if not is_real(confidence) or not 0 < confidence <= INFERRED_MOST:
             raise InvalidInput(
                 f"confidence = {quoted(confidence)} is not possible for what was inferred; give more than 0 and at "
