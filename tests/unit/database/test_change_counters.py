@@ -33,6 +33,18 @@ def test_each_change_of_a_transaction_has_a_number_of_its_own(db: Database) -> N
     assert {"memories": 3, "vectors": 1} == written(db)
 
 
+def test_a_transaction_writes_the_first_change_and_the_last_however_many_it_counts(db: Database) -> None:
+    heard: list[str] = []
+    db.tracer = lambda sql, _seconds: heard.append(sql)
+    with db.transaction() as con:
+        for _ in range(50):
+            bump(con, "memories")
+    db.tracer = None
+
+    assert {"memories": 50} == written(db)
+    assert 3 == sum("changes" in sql for sql in heard)  # it is read once, then written twice
+
+
 def test_a_reader_inside_of_the_transaction_sees_what_it_counted_so_far(db: Database) -> None:
     reader = ChangeReader(db)
 
@@ -103,19 +115,21 @@ def test_two_connections_never_count_the_same_change(db: Database, tmp_path: Pat
 def test_a_view_is_asked_once_whatever_is_counted_meanwhile(db: Database, tmp_path: Path) -> None:
     reader, other = ChangeReader(db), Database.open(tmp_path / "counted.db", clock=FrozenClock())
     heard: list[str] = []
+    with other.transaction() as con:
+        bump(con, "memories")
     with db.read():
-        assert 0 == reader.current("memories")
+        assert 1 == reader.current("memories")
         with other.transaction() as con:
             bump(con, "memories")
         db.tracer = lambda sql, _seconds: heard.append(sql)
 
-        assert [0, 0] == [reader.current("memories"), reader.current("vectors")]
+        assert [1, 0] == [reader.current("memories"), reader.current("vectors")]
         db.tracer = None
 
     assert [] == heard
-    assert 1 == reader.current("memories")
+    assert 2 == reader.current("memories")
     with db.read():
-        assert 1 == reader.current("memories")
+        assert 2 == reader.current("memories")
     other.close()
 
 

@@ -9,7 +9,7 @@ import pytest
 from hexad.core.clock import FrozenClock, SystemClock
 from hexad.database import change_counters as changes
 from hexad.database.connection import Connection, Database
-from hexad.database.migrations import Migration, apply
+from hexad.database.migrations import Migration, apply, newest
 from hexad.errors import IntegrityError
 
 
@@ -70,6 +70,67 @@ def test_a_store_of_a_newer_version_is_refused_and_left_unchanged(db: Database) 
     with pytest.raises(IntegrityError, match=r"newer version.*schema 2 .*knows up to 1\. Install the newer"):
         apply(db, [ONE], FrozenClock())
     assert [(1,), (2,)] == db.query("SELECT number FROM schema_migrations ORDER BY number")
+
+
+@pytest.mark.parametrize("was_there", [False, True])
+def test_a_program_that_is_open_writes_nothing_once_another_has_migrated_the_file(
+    db: Database, was_there: bool
+) -> None:
+    if was_there:
+        other = Database.open(db.path, clock=SystemClock())
+        apply(other, [ONE], FrozenClock())
+        other.close()
+    apply(db, [ONE], FrozenClock())
+    with db.transaction() as con:
+        con.execute("INSERT INTO one VALUES('before')")
+    other = Database.open(db.path, clock=SystemClock())
+    apply(other, [ONE, TWO], FrozenClock())
+    other.close()
+
+    with pytest.raises(IntegrityError, match=r"migrated meanwhile .* has schema 2, .* started with 1\."):
+        with db.transaction() as con:
+            con.execute("INSERT INTO one VALUES('after')")
+    assert [("before",), ("two",)] == db.query("SELECT a FROM one")
+
+
+def test_a_program_that_migrates_itself_goes_on_writing(db: Database) -> None:
+    apply(db, [ONE], FrozenClock())
+    apply(db, [ONE, TWO], FrozenClock())
+
+    with db.transaction() as con:
+        con.execute("INSERT INTO one VALUES('after')")
+    assert [("two",), ("after",)] == db.query("SELECT a FROM one")
+
+
+def test_a_store_of_which_another_program_has_taken_the_list_away_is_not_written_to(db: Database) -> None:
+    apply(db, [ONE], FrozenClock())
+    other = Database.open(db.path, clock=SystemClock())
+    with other.transaction() as con:
+        con.execute("DELETE FROM schema_migrations")
+    other.close()
+
+    with pytest.raises(IntegrityError, match=r"has schema None, this program was started with 1\."):
+        with db.transaction():
+            raise AssertionError("it was begun")
+
+
+def test_the_newest_is_the_last_that_a_store_has_and_0_without_any(db: Database) -> None:
+    assert 0 == newest(db)
+    apply(db, [ONE, TWO], FrozenClock())
+    assert 2 == newest(db)
+    with db.transaction() as con:
+        con.execute("DROP TABLE one")
+        con.execute("DELETE FROM schema_migrations")
+    assert 0 == newest(db)
+
+
+def test_a_list_without_rows_is_that_of_a_store_without_migrations(db: Database) -> None:
+    with db.transaction() as con:
+        con.execute(
+            "CREATE TABLE schema_migrations(number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL) STRICT"
+        )
+
+    assert [1] == apply(db, [ONE], FrozenClock())
 
 
 def test_numbers_with_a_gap_are_a_mistake_in_the_program(db: Database) -> None:
