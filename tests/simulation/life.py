@@ -97,7 +97,9 @@ class Life:
         may_fail: bool = True,
     ) -> Path:
         """Run programs until they are done or the power goes; return where the files are that are there then."""
-        begun_s = self.scheduler.time_s + self.chance.choice((1, 100, 100_000)) if self.digests else 0.0
+        begun_s = (
+            self.scheduler.time_s + self.chance.choice((1, 100, 100_000, 700_000)) if self.digests else 0.0
+        )
         self.scheduler = Scheduler(Random(self.chance.random()), begun_s=begun_s)
         self.disk = Disk(root, self.scheduler, is_lying=self.is_lying)
         moment = int(within ** (0.3 + 0.7 * self.chance.random())) * self.chance.choice((1, 1, 1, 10))
@@ -355,6 +357,9 @@ class Program:
         if wrong or len(held) != len(set(held)):
             raise Violation(f"{session} is read as {held}, wrong of {wrong}")
 
+    def _compact(self, hx: Hexad) -> None:
+        hx.xdb.request_compaction(f"talk-{self.name}")
+
     def _seal(self, hx: Hexad) -> None:
         hx.xdb.seal()
 
@@ -385,8 +390,8 @@ class Program:
 
 _WEIGHTS = {
     "remember": 8, "remember_many": 2, "archive": 2, "restore": 2, "purge": 3, "recall": 4, "get": 3, "record": 6,
-    "erase_session": 1, "recall_stream": 2, "seal": 2, "audit": 2, "maintain": 2, "consolidate": 1, "embed": 1,
-    "space_file": 1, "reindex": 1,
+    "erase_session": 1, "recall_stream": 2, "seal": 2, "compact": 1, "audit": 2, "maintain": 2, "consolidate": 1,
+    "embed": 1, "space_file": 1, "reindex": 1,
 }  # fmt: skip
 
 
