@@ -1,7 +1,8 @@
 """Vector search: exact in float32, from about 30,000 vectors by sign bits with rescoring.
 
-The blobs in `memory.db` are the truth. A cache file holds them as one memory-mapped matrix with their sign
-bits; vectors that came later are kept in memory beside it, and removed ones are masked.
+The blobs in `memory.db` are the truth. Of so many that they have sign bits, or would take too much memory, a cache
+file holds them as one memory-mapped matrix; fewer are read from there, which takes hardly longer than to read such a
+file and to check it. Vectors that came later are kept in memory beside these, and removed ones are masked.
 """
 
 from __future__ import annotations
@@ -103,11 +104,19 @@ def write_cache(
         ensure_dir(directory)
         pieces = [_MAGIC + len(header).to_bytes(8, "little") + header, bytes(body)]
         stream_write(target, pieces if cipher is None else cipher.sealed(pieces))
-        for old in directory.glob("vectors-*"):
-            if old.name != target.name:  # a higher number may be from before a backup was restored
-                unlink(old)
+        remove_caches(directory, but=target.name)  # a higher number may be from before a backup was restored
     except StorageFailure as error:
         log.warning("The vector cache could not be written: %s", error)
+
+
+def remove_caches(directory: Path, *, but: str | None = None) -> None:
+    """Remove all caches but the one of this name; a disk that refuses leaves what costs room alone."""
+    try:
+        for path in directory.glob("vectors-*"):
+            if path.name != but:
+                unlink(path)
+    except StorageFailure as error:
+        log.warning("A vector cache that is of no use could not be removed: %s", error)
 
 
 def load_cache(
@@ -369,10 +378,20 @@ class VectorIndex:
                 self._is_mapped = self._cipher is None
                 self._adopt(cached)
                 state = self._state
+        if not state.last_no:  # all are read now, without those that were removed before
+            state.last_removal = self._vectors.last_removal()
         rows = self._vectors.after(state.last_no, dimensions=self.dimensions)
         if len(rows.no):
-            state.tail.append(rows)
             state.last_no = int(rows.no[-1])
+            alone = state.base is None and not state.tail
+            if alone and len(rows.no) > _TAIL_LIMIT and not _needs_file(rows):
+                self._adopt(
+                    CachedVectors(
+                        rows=rows, signs=None, last_no=state.last_no, last_removal=state.last_removal
+                    )
+                )
+            else:
+                state.tail.append(rows)
         removed = self._vectors.removed_after(state.last_removal)
         if removed:
             state.last_removal = removed[-1][0]
@@ -444,7 +463,7 @@ class VectorIndex:
             segment.alive = ~np.isin(segment.no, dead)
 
     def _rebuild(self) -> None:
-        """Make base and tail one base, and write the cache file."""
+        """Make base and tail one base; write the cache file where it is of use, and remove it where it is not."""
         import numpy as np
 
         state = self._state
@@ -465,7 +484,10 @@ class VectorIndex:
             last_removal=state.last_removal,
         )
         self._state = _Loaded(change=state.change)
-        if self._cache is not None:
+        self._is_mapped = False
+        if self._cache is not None and not _needs_file(rows):
+            remove_caches(self._cache)
+        elif self._cache is not None:
             write_cache(
                 self._cache, cached, change=state.change, identity=self._identity, cipher=self._cipher
             )
@@ -474,6 +496,11 @@ class VectorIndex:
             cached = loaded or cached
         self._adopt(cached)
         self._join(np.zeros(0, dtype=np.int64))
+
+
+def _needs_file(rows: VectorRows) -> bool:
+    """Whether a file would hold what `memory.db` does not, or what is too much to be held in memory."""
+    return len(rows.no) > EXACT_LIMIT or 4 * rows.matrix.size > BASE_BYTES
 
 
 def _signs_of(rows: VectorRows) -> SignBits:

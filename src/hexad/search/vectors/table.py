@@ -115,13 +115,13 @@ class Vectors:
             (vector_no, -1 if limit is None else limit),
         )
         width = 2 * dimensions
-        blob = b"".join(row[3] for row in rows if len(row[3]) == width)
         keep = [row for row in rows if len(row[3]) == width]
+        no, memory_no, chunk_no, blobs = zip(*keep, strict=True) if keep else ((), (), (), ())
         return VectorRows(
-            no=np.fromiter((row[0] for row in keep), dtype=np.int64, count=len(keep)),
-            memory_no=np.fromiter((row[1] for row in keep), dtype=np.int64, count=len(keep)),
-            chunk_no=np.fromiter((row[2] for row in keep), dtype=np.int64, count=len(keep)),
-            matrix=np.frombuffer(blob, dtype="<f2").reshape(len(keep), dimensions),
+            no=np.array(no, dtype=np.int64),
+            memory_no=np.array(memory_no, dtype=np.int64),
+            chunk_no=np.array(chunk_no, dtype=np.int64),
+            matrix=np.frombuffer(b"".join(blobs), dtype="<f2").reshape(len(keep), dimensions),
         )
 
     def awaited(self, kind: str, *, long_chunks: int) -> dict[int, tuple[str, int, int]]:

@@ -217,8 +217,9 @@ def test_another_connection_of_the_store_is_followed(db: Database, vectors: Vect
 
 @pytest.fixture(params=["plain", "sealed"])
 def small_tail(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cache is written from 50 vectors on, not from 4,000; that of a plain store, and that of an encrypted one."""
+    """A cache is written from 51 vectors on, not from 30,001; that of a plain store, and that of an encrypted one."""
     monkeypatch.setattr(module, "_TAIL_LIMIT", 50)
+    monkeypatch.setattr(module, "EXACT_LIMIT", 50)
     if request.param == "sealed":
         monkeypatch.setitem(globals(), "CIPHER", StoreKeys(bytes(32)).cipher(CACHE))
 
@@ -247,6 +248,48 @@ def test_a_cache_file_is_written_and_used_by_the_next(db: Database, vectors: Vec
     for index in (again, index_of(db, cache), index_of(db, None)):
         assert expected == list(index.search(rows[5], limit=9).best)
     assert 1 == len(caches(cache))
+
+
+def test_few_vectors_are_in_the_store_alone(
+    db: Database, vectors: Vectors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_TAIL_LIMIT", 50)
+    cache = tmp_path / "cache"
+    rows = drawn(300)
+    add(db, vectors, rows[:120])
+    vectors.remove_memory(3)
+    written = index_of(db, cache)
+    assert 119 == written.count()
+    add(db, vectors, rows[120:], first_memory=121)  # more than a tail has
+    vectors.remove_memory(200)
+
+    again, reads = watched(db, cache)
+
+    expected = [m for m, _ in brute_force(rows, rows[5], 12) if m not in {3, 200}][:9]
+    for index in (written, again):
+        assert (298, expected) == (index.count(), list(index.search(rows[5], limit=9).best))
+        assert 0 < index.nbytes()
+    assert ([0], False) == (reads, cache.exists())
+
+
+def test_a_file_of_few_vectors_goes_when_they_are_put_together_anew(
+    db: Database, vectors: Vectors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_TAIL_LIMIT", 50)
+    monkeypatch.setattr(module, "EXACT_LIMIT", 50)
+    cache = tmp_path / "cache"
+    rows = drawn(300)
+    add(db, vectors, rows[:120])
+    assert (120, 1) == (index_of(db, cache).count(), len(caches(cache)))
+    monkeypatch.setattr(module, "EXACT_LIMIT", 500)
+
+    index, reads = watched(db, cache)
+    assert (120, [120], 1) == (index.count(), reads, len(caches(cache)))
+    add(db, vectors, rows[120:], first_memory=121)
+
+    expected = [memory for memory, _ in brute_force(rows, rows[5], 9)]
+    assert (300, expected) == (index.count(), list(index.search(rows[5], limit=9).best))
+    assert ([], True) == (caches(cache), index.is_exact)
 
 
 @pytest.mark.row("L138")
@@ -441,6 +484,8 @@ def test_sign_bits_mask_what_was_removed_and_see_what_came_later(
 def test_a_cache_of_vectors_that_are_all_compared_holds_no_sign_bits(
     db: Database, vectors: Vectors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(module, "EXACT_LIMIT", 2_000)
+    monkeypatch.setattr(module, "BASE_BYTES", 100_000)  # so that they are mapped from a file all the same
     cache = tmp_path / "cache"
     cache.mkdir()
     rows = drawn(2_000)
