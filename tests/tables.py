@@ -3,8 +3,36 @@
 from __future__ import annotations
 
 from hexad import Hexad
+from hexad.honeycomb.tables.schema import HONEYCOMB_DDL
+from hexad.memory.tables.schema import VECTOR_CHUNKS_DDL
 
-BEFORE_SMALLER_TABLES = """
+_TRIGGER = "CREATE TRIGGER honeycomb_"
+BEFORE_SHORTER_ROWS = f"""
+    CREATE TABLE edges (
+      from_id INTEGER NOT NULL REFERENCES honeycomb_nodes(id), ring INTEGER NOT NULL, seat INTEGER NOT NULL,
+      to_id INTEGER NOT NULL REFERENCES honeycomb_nodes(id), score REAL NOT NULL, relation TEXT,
+      is_auto INTEGER NOT NULL, created_at INTEGER NOT NULL, renewed_at INTEGER, PRIMARY KEY (from_id, ring, seat)
+    ) WITHOUT ROWID, STRICT;
+    INSERT INTO edges SELECT from_id, ring, seat, to_id, score, relation, is_auto, created_at, renewed_at
+      FROM honeycomb_edges;
+    DROP TABLE honeycomb_edges;
+    ALTER TABLE edges RENAME TO honeycomb_edges;
+    CREATE UNIQUE INDEX honeycomb_edges_back ON honeycomb_edges(to_id, from_id);
+    DROP TABLE minhash_marks;
+    CREATE INDEX minhash_by_memory ON minhash_bands(memory_no);
+    DROP VIEW vector_chunks;
+    DROP TRIGGER honeycomb_memory_changed;
+    UPDATE memories SET micro_text = summary_micro;
+    UPDATE memories SET metadata = json_set(metadata, '$.hash', content_hash) WHERE metadata ->> '$.hash' = '';
+    UPDATE memory_versions SET metadata = json_set(metadata, '$.hash', content_hash) WHERE metadata ->> '$.hash' = '';
+    {_TRIGGER}{HONEYCOMB_DDL.split(_TRIGGER)[1]};
+    ALTER TABLE memories DROP COLUMN summary_micro;
+    ALTER TABLE memories DROP COLUMN micro_chars;
+    ALTER TABLE memories RENAME COLUMN micro_text TO summary_micro;
+    {VECTOR_CHUNKS_DDL};
+"""
+"""Makes the tables of the migration before 25 of those of today."""
+BEFORE_SMALLER_TABLES = f"""{BEFORE_SHORTER_ROWS}
     CREATE TABLE edges (
       from_id INTEGER NOT NULL REFERENCES honeycomb_nodes(id), ring INTEGER NOT NULL, seat INTEGER NOT NULL,
       to_id INTEGER NOT NULL REFERENCES honeycomb_nodes(id), score REAL NOT NULL, relation TEXT NOT NULL,

@@ -728,7 +728,7 @@ def test_what_was_inserted_holds_whether_links_are_derived_before_or_after_it(hx
         ("DELETE FROM honeycomb_contents WHERE node_id = 9", "Node 9 of the honeycomb has a text though"),
         ("UPDATE honeycomb_nodes SET overflow = 3 WHERE id = 1", "should have 6 and 3 edges, and has 8"),
         (
-            "UPDATE honeycomb_edges SET seat = 5 WHERE from_id = 1 AND ring = 1 AND seat = 1",
+            "UPDATE honeycomb_edges SET place = 11 WHERE from_id = 1 AND place = 7",
             "An edge of node 1 sits in ring 1, seat 5, behind a gap",
         ),
         (

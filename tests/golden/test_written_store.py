@@ -168,6 +168,9 @@ def test_the_tables_and_rows_written_today_are_the_old_ones(
         if table == "minhash_bands":  # short texts have a mark more by now
             assert set(rows) < set(new[table])
             continue
+        if table == "minhash_marks":  # the same by memory
+            assert {row.partition(",")[0] for row in rows} < {row.partition(",")[0] for row in new[table]}
+            continue
         assert len(rows) == len(new[table]), table
         for mine, other in zip(unnumbered(table, rows), unnumbered(table, new[table]), strict=True):
             assert mine == other or alike(mine, other), table

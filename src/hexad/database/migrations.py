@@ -10,7 +10,7 @@ from hexad.core.clock import Clock
 from hexad.database.connection import Connection, Database
 from hexad.errors import IntegrityError
 
-SCHEMA_VERSION: Final = 24
+SCHEMA_VERSION: Final = 25
 """The newest migration of all components: a store that is opened has to know it, and loads none of them for that."""
 
 _DDL = """

@@ -26,6 +26,7 @@ from hexad.honeycomb.tables.schema import (
     EDGE_RENEWED,
     HONEYCOMB_DDL,
     HONEYCOMB_PROMISES,
+    NARROW_EDGES,
     SMALLER_EDGES,
 )
 from hexad.honeycomb.tables.visits import HoneycombVisits
@@ -113,7 +114,11 @@ def _note_walks(systems: HoneycombSystems, _stop: Stop) -> None:
 
 COMPONENT: Final = Component(
     name="honeycomb",
-    schema=(script(14, HONEYCOMB_DDL, "honeycomb"), script(24, SMALLER_EDGES, place=1)),
+    schema=(
+        script(14, HONEYCOMB_DDL, "honeycomb"),
+        script(24, SMALLER_EDGES, place=1),
+        script(25, NARROW_EDGES, place=1),
+    ),
     jobs=(Job(name="note walks", place=1, step=_note_walks),),
     promises=HONEYCOMB_PROMISES,
     erasers=(HoneycombVisits,),

@@ -33,6 +33,7 @@ from hexad.memory.tables.schema import (
     SMALLER_MARKS,
     STRUCTURED_DDL,
     VECTOR_CHUNKS_DDL,
+    shorten_rows,
 )
 from hexad.memory.tables.standing import add_standing
 
@@ -152,8 +153,8 @@ _TOLD_WITH: Final = (
     "turns", "chunks", "memory_origins", "audiences", "source_items", "derivations",
 )  # fmt: skip
 _DERIVED: Final = (
-    "meta", "changes", "schema_migrations", "handouts", "minhash_bands", "tasks", "signatures", "spending_days",
-    "standing",
+    "meta", "changes", "schema_migrations", "handouts", "minhash_bands", "minhash_marks", "tasks", "signatures",
+    "spending_days", "standing",
 )  # fmt: skip
 
 
@@ -195,6 +196,7 @@ COMPONENT: Final = Component(
         script(18, VECTOR_CHUNKS_DDL, "one meaning of project_id"),
         script(22, CHANGED_DDL, "memories by their last change"),
         script(24, SMALLER_MARKS, "smaller marks and edges"),
+        SchemaStep(number=25, apply=shorten_rows, name="shorter rows"),
     ),
     memory_tables=(
         MemoryTable(name="memory_versions", counted_as="earlier versions"),
@@ -209,7 +211,7 @@ COMPONENT: Final = Component(
         MemoryTable(name="handouts"),
         MemoryTable(name="relations", column="from_no"),
         MemoryTable(name="relations", column="to_no"),
-        MemoryTable(name="minhash_bands"),
+        MemoryTable(name="minhash_marks"),
         MemoryTable(name="tasks"),
         MemoryTable(name="signatures"),
         MemoryTable(name="derivations"),

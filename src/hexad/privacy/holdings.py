@@ -107,7 +107,8 @@ class Holdings:
         rows = self._db.query(
             "SELECT m.no,"
             " (SELECT json_group_array(json_object('version', v.version, 'replaced_at', v.replaced_at, 'raw', v.raw,"
-            "   'metadata', json(v.metadata)) ORDER BY v.version) FROM memory_versions v WHERE v.memory_no = m.no),"
+            "   'metadata', iif(v.metadata ->> '$.hash' = '', json_set(v.metadata, '$.hash', v.content_hash),"
+            "   json(v.metadata))) ORDER BY v.version) FROM memory_versions v WHERE v.memory_no = m.no),"
             " (SELECT json_group_array(json_object('seen_at', e.seen_at, 'trust', e.trust, 'note', e.note)"
             "   ORDER BY e.no) FROM evidence e WHERE e.memory_no = m.no),"
             " (SELECT u.uses FROM usage u WHERE u.memory_no = m.no),"

@@ -21,8 +21,11 @@ from hexad.honeycomb.values import LIKENESS, RELATION_BACK
 FAMILY: Final = "honeycomb"
 _SELECT: Final = f"SELECT {EDGE_COLUMNS} FROM honeycomb_edges e"
 _PAIR: Final = f"{_SELECT} WHERE from_id = ? AND to_id = ?"
-_PUT: Final = "INSERT INTO honeycomb_edges VALUES(?,?,?,?,?,nullif(?6,'similar'),?,?8,nullif(?9,?8))"
-_TAKE: Final = "DELETE FROM honeycomb_edges WHERE from_id = ? AND ring = ? AND seat = ?"
+_PUT: Final = (
+    "INSERT INTO honeycomb_edges(from_id, place, to_id, score, created_at, more) VALUES(?1, 6 * ?2 + ?3, ?4, ?5, ?8,"
+    " iif(?6 = 'similar' AND ?7 AND ?8 = ?9, NULL, json_array(nullif(?6, 'similar'), ?7, nullif(?9, ?8))))"
+)
+_TAKE: Final = "DELETE FROM honeycomb_edges WHERE from_id = ?1 AND place = 6 * ?2 + ?3"
 _SET_COUNTS: Final = "UPDATE honeycomb_nodes SET main = ?, overflow = ?, rev = ? WHERE id = ?"
 _FOUND: Final = (
     f"SELECT n.main, n.overflow, {EDGE_COLUMNS} FROM honeycomb_nodes n"
@@ -73,7 +76,7 @@ class HoneycombEdges:
     def main(self, ids: Collection[int]) -> dict[int, list[EdgeRow]]:
         """Return the main rings of these nodes, the strongest edge first; nodes without edges are left out."""
         rows = self._db.query(
-            f"{_SELECT} WHERE ring = 0 AND from_id IN (SELECT value FROM json_each(?))"
+            f"{_SELECT} WHERE place < 6 AND from_id IN (SELECT value FROM json_each(?))"
             " ORDER BY from_id, score DESC, to_id",
             (json.dumps(sorted(ids)),),
         )
@@ -82,7 +85,7 @@ class HoneycombEdges:
     def overflow(self, ids: Collection[int]) -> dict[int, list[EdgeRow]]:
         """Return the edges in all overflow rings of these nodes, by ring, the strongest first in each."""
         rows = self._db.query(
-            f"{_SELECT} WHERE ring > 0 AND from_id IN (SELECT value FROM json_each(?))"
+            f"{_SELECT} WHERE place >= 6 AND from_id IN (SELECT value FROM json_each(?))"
             " ORDER BY from_id, ring, score DESC, to_id",
             (json.dumps(sorted(ids)),),
         )
@@ -90,7 +93,7 @@ class HoneycombEdges:
 
     def overflow_ends(self) -> list[tuple[int, int]]:
         """Return the ends of all edges in overflow."""
-        rows = self._db.query("SELECT from_id, to_id FROM honeycomb_edges WHERE ring > 0")
+        rows = self._db.query("SELECT from_id, to_id FROM honeycomb_edges WHERE place >= 6")
         return rows
 
     def pair(self, from_id: int, to_id: int) -> EdgeRow | None:
@@ -108,7 +111,7 @@ class HoneycombEdges:
             "SELECT * FROM honeycomb_edges WHERE from_id IN (SELECT value FROM json_each(?1))"
             " AND to_id < from_id AND is_auto UNION ALL SELECT * FROM honeycomb_edges"
             " WHERE to_id IN (SELECT value FROM json_each(?1)) AND from_id < to_id AND is_auto) e"
-            " ORDER BY from_id < to_id, from_id, ring, seat",
+            " ORDER BY from_id < to_id, from_id, place",
             (json.dumps(sorted(ids)),),
         )
         return {(edge.from_id, edge.to_id): edge for edge in map(_row, rows)}
@@ -124,7 +127,7 @@ class HoneycombEdges:
     def totals(self) -> tuple[int, int, int]:
         """Return how many edges there are, how many in overflow, and how many that somebody inserted."""
         row = self._db.query_one(
-            "SELECT count(*), count(*) FILTER (WHERE ring > 0), count(*) FILTER (WHERE NOT is_auto)"
+            "SELECT count(*), count(*) FILTER (WHERE place >= 6), count(*) FILTER (WHERE NOT is_auto)"
             " FROM honeycomb_edges"
         )
         return row if row else (0, 0, 0)
@@ -196,7 +199,7 @@ class HoneycombEdges:
             kept_rows = con.execute(
                 f"{_SELECT} WHERE from_id IN"
                 " (SELECT from_id FROM honeycomb_edges WHERE is_auto) AND NOT is_auto"
-                " ORDER BY from_id, ring, seat"
+                " ORDER BY from_id, place"
             ).fetchall()
             con.execute(
                 "UPDATE honeycomb_nodes SET main = 0, overflow = 0, rev = ? WHERE id IN"
@@ -302,8 +305,8 @@ def _rings_for(con: Connection, new_edges: Sequence[NewEdge]) -> dict[int, _Ring
     ranks: dict[int, list[tuple[float, int]]] = {}
     full = [node for node, (main, _) in counts.items() if main + added[node] > SEATS]
     for node, score, to_id in con.execute(
-        "SELECT from_id, score, to_id FROM honeycomb_edges WHERE ring = 0"
-        " AND from_id IN (SELECT value FROM json_each(?)) ORDER BY from_id, seat",
+        "SELECT from_id, score, to_id FROM honeycomb_edges WHERE place < 6"
+        " AND from_id IN (SELECT value FROM json_each(?)) ORDER BY from_id, place",
         (json.dumps(sorted(full)),),
     ):
         ranks.setdefault(node, []).append((score, -to_id))
@@ -314,7 +317,7 @@ def _rings_for(con: Connection, new_edges: Sequence[NewEdge]) -> dict[int, _Ring
 
 def _write_rings(con: Connection, rings: Mapping[int, _Ring], *, rev: int) -> None:
     con.executemany(
-        "UPDATE honeycomb_edges SET ring = ?, seat = ? WHERE from_id = ? AND ring = 0 AND seat = ?",
+        "UPDATE honeycomb_edges SET place = 6 * ?1 + ?2 WHERE from_id = ?3 AND place = ?4",
         [(ring, place, node, seat) for node, of in rings.items() for ring, place, seat in of.moved],
     )
     con.executemany(_PUT, [edge for of in rings.values() for edge in (*of.taken.values(), *of.put)])
@@ -462,14 +465,14 @@ def _rank(edge: EdgeRow) -> tuple[float, int]:
 
 def _weakest(con: Connection, node: int) -> EdgeRow:
     """Return the weakest edge of a main ring."""
-    rows = con.execute(f"{_SELECT} WHERE from_id = ? AND ring = 0", (node,))
+    rows = con.execute(f"{_SELECT} WHERE from_id = ? AND place < 6", (node,))
     return min(map(_row, rows.fetchall()), key=_rank)
 
 
 def _strongest_below(con: Connection, node: int) -> EdgeRow | None:
     """Return the strongest edge in overflow, None without one."""
     row = con.execute(
-        f"{_SELECT} WHERE from_id = ? AND ring > 0 ORDER BY score DESC, to_id LIMIT 1",
+        f"{_SELECT} WHERE from_id = ? AND place >= 6 ORDER BY score DESC, to_id LIMIT 1",
         (node,),
     ).fetchone()
     return None if row is None else _row(row)
@@ -487,7 +490,7 @@ def _set_counts(con: Connection, node: int, main: int, overflow: int, *, rev: in
 
 def _at(con: Connection, node: int, ring: int, seat: int) -> EdgeRow | None:
     row = con.execute(
-        f"{_SELECT} WHERE from_id = ? AND ring = ? AND seat = ?",
+        f"{_SELECT} WHERE from_id = ?1 AND place = 6 * ?2 + ?3",
         (node, ring, seat),
     ).fetchone()
     return None if row is None else _row(row)

@@ -376,7 +376,7 @@ class HoneycombNodes:
         """  # fmt: skip
         rows = self._db.query(
             f"SELECT e.from_id, e.seat, e.to_id, e.score, {EDGE_RELATION}, e.is_auto, e.created_at, {EDGE_RENEWED}"
-            " FROM json_each(?) j JOIN honeycomb_edges e ON e.from_id = j.value AND e.ring = 0",
+            " FROM json_each(?) j JOIN honeycomb_edges e ON e.from_id = j.value AND e.place < 6",
             (json.dumps(list(ids)),),
         )
         return rows

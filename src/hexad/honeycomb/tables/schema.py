@@ -152,6 +152,31 @@ CREATE UNIQUE INDEX honeycomb_edges_back ON honeycomb_edges(to_id, from_id);
 """
 """One index answers what leads to a node and whether there is an edge between two."""
 
+NARROW_EDGES: Final = """
+CREATE TABLE edges (
+  from_id INTEGER NOT NULL REFERENCES honeycomb_nodes(id),
+  place INTEGER NOT NULL CHECK (place >= 0), -- 0 to 5: the main ring; from 6 on: overflow, six a ring
+  to_id INTEGER NOT NULL REFERENCES honeycomb_nodes(id),
+  score REAL NOT NULL CHECK (score BETWEEN 0.0 AND 1.0),
+  created_at INTEGER NOT NULL,
+  more TEXT,                               -- JSON: relation, is_auto, renewed_at; NULL where all are the usual ones
+  ring INTEGER AS (place / 6),             -- 0: main; from 1 on: overflow
+  seat INTEGER AS (place % 6),
+  relation TEXT AS (more ->> 0),           -- NULL: similar
+  is_auto INTEGER AS (coalesce(more ->> 1, 1)), -- derived from memories; `reindex` derives it anew
+  renewed_at INTEGER AS (more ->> 2),      -- when it was strengthened or inserted again last; NULL: never
+  PRIMARY KEY (from_id, place),
+  CHECK (from_id <> to_id)
+) WITHOUT ROWID, STRICT;
+INSERT INTO edges(from_id, place, to_id, score, created_at, more) SELECT from_id, 6 * ring + seat, to_id, score,
+  created_at, iif(relation IS NULL AND is_auto AND renewed_at IS NULL, NULL, json_array(relation, is_auto, renewed_at))
+  FROM honeycomb_edges ORDER BY from_id, ring, seat;
+DROP TABLE honeycomb_edges;
+ALTER TABLE edges RENAME TO honeycomb_edges;
+CREATE UNIQUE INDEX honeycomb_edges_back ON honeycomb_edges(to_id, from_id);
+"""
+"""Each column takes a byte of every row's head, whatever it holds."""
+
 
 _REMEDY: Final = "Run `hexad reindex` for links of memories; else put a backup in its place."
 

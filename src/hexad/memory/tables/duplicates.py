@@ -15,6 +15,8 @@ from hexad.memory.tables.rows import seen_sql
 NEAR_DUPLICATE: Final = "near_duplicate"
 _DROPPED_BITS: Final = 32
 """Of a mark's 64, which half a table of many millions can spare: what shares the rest is compared word by word."""
+_MARKS: Final = 11
+_PUT_MARKS: Final = f"INSERT INTO minhash_marks VALUES(?{',?' * _MARKS})"
 HANDOUTS_KEPT: Final = 50_000
 """Passages remembered as handed out; the oldest go first."""
 
@@ -42,11 +44,15 @@ class NearDuplicates:
         """Replace the fingerprint of a memory; a `new` one has none yet."""
         with self._db.joined() as con:
             if not new:
-                con.execute("DELETE FROM minhash_bands WHERE memory_no = ?", (memory_no,))
+                con.execute("DELETE FROM minhash_marks WHERE memory_no = ?", (memory_no,))
+            if not bands:
+                return
+            marks = sorted({band >> _DROPPED_BITS for band in bands})
             con.executemany(
-                "INSERT OR IGNORE INTO minhash_bands(band, memory_no) VALUES(?,?)",
-                [(band >> _DROPPED_BITS, memory_no) for band in bands],
+                "INSERT INTO minhash_bands(band, memory_no) VALUES(?,?)",
+                [(mark, memory_no) for mark in marks],
             )
+            con.execute(_PUT_MARKS, (memory_no, *marks, *[None] * (_MARKS - len(marks))))
 
     def candidates(self, space_no: int, bands: Sequence[int], *, limit: int) -> list[tuple[int, str, str]]:
         """Return `(row number, id, text)` of active memories of a space that share a band, oldest first."""

@@ -25,6 +25,7 @@ from hexad.memory.tables.rows import (
     FROM,
     ORDERS,
     batches,
+    dump_metadata,
     filter_sql,
     load_citations,
     memory_of,
@@ -417,7 +418,7 @@ class Memories(MemoryNames):
     def set_metadata(self, no: int, metadata: JSONObject) -> None:
         """Put other metadata in the place of those of memory `no`."""
         with self._db.joined() as con:
-            con.execute("UPDATE memories SET metadata = ? WHERE no = ?", (dump(metadata), no))
+            con.execute("UPDATE memories SET metadata = ? WHERE no = ?", (dump_metadata(metadata), no))
             self._mark_changed(con, no)
 
     def set_pinned(self, no: int, pinned: bool, *, at: datetime) -> None:
@@ -506,7 +507,7 @@ class MemoryTags:
         with self._db.joined() as con:
             con.execute(
                 "UPDATE memories SET tags = ?, metadata = ?, updated_at = max(?, created_at), rev = ? WHERE no = ?",
-                (dump(list(tags)), dump(dict(metadata)), to_micros(at), bump(con, "memories"), no),
+                (dump(list(tags)), dump_metadata(metadata), to_micros(at), bump(con, "memories"), no),
             )
             con.execute("DELETE FROM memory_tags WHERE memory_no = ?", (no,))
             con.executemany(

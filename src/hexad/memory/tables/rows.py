@@ -26,6 +26,23 @@ def dump_citations(citations: Sequence[Citation]) -> str:
     return dump(rows)
 
 
+def dump_metadata(metadata: Mapping[str, JSONValue]) -> str:
+    """Return metadata of a memory as JSON, without the hash of its text, which has a column of its own."""
+    return dump({**metadata, "hash": ""})
+
+
+def load_metadata(text: object, content_hash: JSONValue) -> dict[str, JSONValue]:
+    """Return what `dump_metadata` encoded, of a text with this hash."""
+    return with_hash(load_object(text), content_hash)
+
+
+def with_hash(metadata: dict[str, JSONValue], content_hash: JSONValue) -> dict[str, JSONValue]:
+    """Put the hash of the text back into the metadata of a row."""
+    if metadata.get("hash") == "":
+        metadata["hash"] = content_hash
+    return metadata
+
+
 def _dump_strings(texts: Sequence[str]) -> str:
     """Return texts as a JSON list: none of them in most memories."""
     return dump(list(texts)) if texts else "[]"
@@ -37,6 +54,8 @@ def load_citations(text: object) -> tuple[Citation, ...]:
 
 
 _BATCH: Final = 500  # numbers in one IN list
+_SHORT: Final = 250
+"""Up to so many characters, 1,000 bytes at most, a summary is found in the text: its row lies in one page."""
 _TEXT_COLUMNS: Final = (
     "m.path", "m.kind", "m.tags", "m.source_id", "m.summary_micro", "m.summary_short", "m.raw",
 )  # fmt: skip
@@ -56,7 +75,7 @@ COLUMNS: Final = (
     " m.metadata, m.relevance, m.importance, m.confidence, m.pinned, m.created_at, m.updated_at, m.valid_from,"
     " m.valid_to, m.supersedes, m.trust, m.status, m.citations, m.subject, m.attribute, m.value,"
     " m.data_subjects, m.source_id, u.last_used_at,"
-    " (SELECT count(*) FROM evidence e WHERE e.memory_no = m.no), src.uri, src.kind"
+    " (SELECT count(*) FROM evidence e WHERE e.memory_no = m.no), src.uri, src.kind, m.content_hash"
 )
 FROM: Final = (
     "FROM memories m JOIN spaces s ON s.no = m.space_no LEFT JOIN usage u ON u.memory_no = m.no"
@@ -160,7 +179,8 @@ def batches(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
 
 def row_of(memory: Memory, *, space_no: int, source_no: int | None, rev: int) -> Mapping[str, SQLValue]:
     """Return the columns of a memory; `rev` is the number of the change that writes them."""
-    raw = memory.raw
+    raw, micro = memory.raw, memory.summary_micro
+    begins = len(raw) <= _SHORT and raw.startswith(micro) and micro != "" and "\0" not in micro
     return {
         "id": memory.id,
         "space_no": space_no,
@@ -188,8 +208,9 @@ def row_of(memory: Memory, *, space_no: int, source_no: int | None, rev: int) ->
         "tags": _dump_strings(memory.tags),
         "citations": dump_citations(memory.citations),
         "data_subjects": _dump_strings(memory.data_subjects),
-        "metadata": dump(memory.metadata),
-        "summary_micro": None if memory.summary_micro == raw else memory.summary_micro,
+        "metadata": dump_metadata(memory.metadata),
+        "micro_text": None if micro == raw or begins else micro,
+        "micro_chars": len(micro) if begins and micro != raw else None,
         "summary_short": None if memory.summary_short == raw else memory.summary_short,
         "summary_long": None if memory.summary_long == raw else memory.summary_long,
         "words": len(raw.split()),
@@ -217,7 +238,7 @@ def _memory_of(row: Row, chunks: tuple[Chunk, ...], turn: Turn | None) -> Memory
         summary_short=short,
         summary_long=long,
         tags=load_strings(row[9]),
-        metadata=load_object(row[10]),
+        metadata=load_metadata(row[10], row[32]),
         relevance=Relevance(row[11]),
         importance=row[12],
         confidence=row[13],

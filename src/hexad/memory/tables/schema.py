@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from hexad.database.connection import Connection
 
 DECISION_DDL: Final = """
 -- What was decided and why: rows are added, never changed or removed. An erasure empties the texts of a row, once.
@@ -419,8 +422,73 @@ MEMORY_PROMISES: Final = (
         "Memory {0!r} is there though it was purged. Purge it again, or put a backup in its place.",
     ),
     (
+        "SELECT b.memory_no, count(*) FROM minhash_bands b LEFT JOIN minhash_marks k ON k.memory_no = b.memory_no"
+        " WHERE k.memory_no IS NULL GROUP BY 1",
+        "{1} marks of near-duplicates are of memory number {0}, which has none. Put a backup in its place.",
+    ),
+    (
         "SELECT m.id, count(*) FROM memories m JOIN turns t ON t.memory_no = m.no"
         " LEFT JOIN conversation_sessions s ON s.no = t.session_no WHERE s.no IS NULL GROUP BY m.no",
         "Memory {0!r} is a turn of a conversation that is not there. Ingest the conversation again.",
     ),
 )
+
+
+_MARKS_DDL: Final = """
+CREATE TABLE bands (
+  band INTEGER NOT NULL,                   -- the upper half of the text's mark: what shares one is compared anyway
+  memory_no INTEGER NOT NULL,
+  PRIMARY KEY (band, memory_no)
+) WITHOUT ROWID, STRICT;
+-- By memory, to remove those of one: a row takes a third of an index of all marks.
+CREATE TABLE minhash_marks (
+  memory_no INTEGER PRIMARY KEY REFERENCES memories(no),
+  a INTEGER, b INTEGER, c INTEGER, d INTEGER, e INTEGER, f INTEGER, g INTEGER, h INTEGER, i INTEGER, j INTEGER,
+  k INTEGER
+) STRICT;
+CREATE TABLE numbered AS SELECT memory_no, band, row_number() OVER (PARTITION BY memory_no ORDER BY band) AS n
+  FROM minhash_bands;
+DROP TABLE minhash_bands;
+INSERT INTO bands SELECT band, memory_no FROM numbered WHERE n <= 11 ORDER BY band, memory_no;
+INSERT INTO minhash_marks SELECT memory_no, max(band) FILTER (WHERE n = 1), max(band) FILTER (WHERE n = 2),
+  max(band) FILTER (WHERE n = 3), max(band) FILTER (WHERE n = 4), max(band) FILTER (WHERE n = 5),
+  max(band) FILTER (WHERE n = 6), max(band) FILTER (WHERE n = 7), max(band) FILTER (WHERE n = 8),
+  max(band) FILTER (WHERE n = 9), max(band) FILTER (WHERE n = 10), max(band) FILTER (WHERE n = 11)
+  FROM numbered GROUP BY memory_no ORDER BY memory_no;
+DROP TABLE numbered;
+ALTER TABLE bands RENAME TO minhash_bands;
+CREATE TRIGGER minhash_marks_gone AFTER DELETE ON minhash_marks BEGIN
+  DELETE FROM minhash_bands WHERE memory_no = old.memory_no AND band IN
+    (old.a, old.b, old.c, old.d, old.e, old.f, old.g, old.h, old.i, old.j, old.k);
+END;
+"""
+_SUMMARY_DDL: Final = """
+DROP VIEW vector_chunks;
+ALTER TABLE memories RENAME COLUMN summary_micro TO micro_text;
+ALTER TABLE memories ADD COLUMN micro_chars INTEGER;
+ALTER TABLE memories ADD COLUMN summary_micro TEXT AS (coalesce(micro_text, substr(raw, 1, micro_chars)));
+"""
+_SHORTER: Final = """
+UPDATE memories SET micro_chars = length(micro_text), micro_text = NULL WHERE octet_length(raw) <= 1000
+  AND substr(raw, 1, length(micro_text)) = micro_text AND micro_text <> '' AND instr(micro_text, char(0)) = 0;
+UPDATE memories SET metadata = json_set(metadata, '$.hash', '')
+  WHERE iif(json_valid(metadata), metadata ->> '$.hash', '') = content_hash;
+UPDATE memory_versions SET metadata = json_set(metadata, '$.hash', '')
+  WHERE iif(json_valid(metadata), metadata ->> '$.hash', '') = content_hash;
+"""
+
+
+def shorten_rows(con: Connection) -> None:
+    """Say in fewer bytes what the rows of memories and of their marks say."""
+    con.execute(_MARKS_DDL)
+    con.execute(_SUMMARY_DDL)
+    # Triggers would take this for changes of what the memories say.
+    triggers = con.execute(
+        "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'memories'"
+    ).fetchall()
+    for name, _ in triggers:
+        con.execute(f'DROP TRIGGER "{name}"')
+    con.execute(_SHORTER)
+    for _, sql in triggers:
+        con.execute(sql)
+    con.execute(VECTOR_CHUNKS_DDL)

@@ -9,9 +9,9 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from hexad.core.json_types import JSONValue
-from hexad.database.codec import load_object, load_objects
+from hexad.database.codec import load_objects
 from hexad.database.connection import Database, Row, SQLValue
-from hexad.memory.tables.rows import batches, seen_by_sql
+from hexad.memory.tables.rows import batches, load_metadata, seen_by_sql, with_hash
 from hexad.text.normalize import slug
 
 _ROWS_AT_ONCE: Final = 8192
@@ -110,7 +110,7 @@ class Views:
         where, params = self._visible()
         hint = "NOT INDEXED" if self._is_large(space_no) else ""
         sql = (
-            f"SELECT m.no, m.path, m.kind, m.metadata FROM memories m {hint}"
+            f"SELECT m.no, m.path, m.kind, m.metadata, m.content_hash FROM memories m {hint}"
             f" WHERE m.space_no = ? AND m.status = 'active'{where}"
         )
         with self._db.read() as con:
@@ -118,7 +118,7 @@ class Views:
             while some := list(islice(rows, _ROWS_AT_ONCE)):
                 metadata = load_objects([row[3] for row in some])
                 yield [
-                    EntityRow(row[0], *_texts_of(row[1], row[2], each))
+                    EntityRow(row[0], *_texts_of(row[1], row[2], with_hash(each, row[4])))
                     for row, each in zip(some, metadata, strict=True)
                 ]
 
@@ -126,7 +126,10 @@ class Views:
         """Return what the entity tokens of these memories are made of."""
         rows: list[EntityRow] = []
         for batch in batches(numbers):
-            sql = "SELECT no, path, kind, metadata FROM memories WHERE no IN (SELECT value FROM json_each(?))"
+            sql = (
+                "SELECT no, path, kind, metadata, content_hash FROM memories"
+                " WHERE no IN (SELECT value FROM json_each(?))"
+            )
             rows += map(_entity_row, self._db.query(sql, (json.dumps(list(batch)),)))
         return rows
 
@@ -157,7 +160,7 @@ def _columns(rows: Sequence[Row]) -> ViewColumns:
 
 
 def _entity_row(row: Row) -> EntityRow:
-    return EntityRow(row[0], *_texts_of(row[1], row[2], load_object(row[3])))
+    return EntityRow(row[0], *_texts_of(row[1], row[2], load_metadata(row[3], row[4])))
 
 
 def _texts_of(path: str, kind: str, metadata: Mapping[str, JSONValue]) -> tuple[list[str], list[str]]:
