@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from hexad.core.clock import Clock
+from hexad.core.clock import Clock, format_time
 from hexad.core.erasure import is_masked, masked_item
 from hexad.core.ids import content_hash
 from hexad.core.json_types import JSONValue
@@ -27,14 +27,15 @@ from hexad.ingest.report import OVERVIEW_ID, IngestOptions, IngestReport, Outlin
 from hexad.ingest.sources.detect import SourceSpec, detect
 from hexad.ingest.sources.file_place import is_code, safe_id
 from hexad.ingest.sources.files import EMPTY, NOT_READABLE
+from hexad.ingest.sources.git_history import is_shallow, read_commits, unreached_commits
 from hexad.ingest.sources.read import ReadOptions, read
 from hexad.ingest.write.redaction import Redactor, moved
 from hexad.memory.draft import Draft, MemoryWriter
-from hexad.memory.memory import QUARANTINE, Memory, Outcome, Status, Trust, least_trust
+from hexad.memory.memory import CONSOLIDATED, QUARANTINE, Memory, Outcome, Status, Trust, least_trust
 from hexad.memory.policy import parse_stored
 from hexad.memory.source import FOREIGN, Item, KnownItem, Skip, SourceKind, Unchanged
 from hexad.memory.store import Stores
-from hexad.memory.tables.sources import ItemState
+from hexad.memory.tables.sources import REWRITTEN, ItemState
 from hexad.redaction.policy import SENSITIVE
 from hexad.redaction.redact import RedactionRules
 from hexad.search.indexer import Indexer
@@ -79,6 +80,8 @@ BATCH_ITEMS: Final = 64
 BATCH_CHARACTERS: Final = 400_000
 _READ: Final = ReadOptions()
 _POLICY: Final = "@"
+_LEAVES: Final = frozenset({Status.ACTIVE, Status.QUARANTINED})
+_UNREACHED: Final = "no branch, tag, remote branch or work tree reaches this commit any more"
 NOT_OPEN: Final = "what is known of it is not open to your role; it was left as it is"
 # A range of history and a part of a log are windows on something larger: what they do not show is not gone.
 _KINDS_THAT_VANISH: Final = frozenset(
@@ -307,6 +310,8 @@ class _IngestRun:
 
     def finish(self) -> None:
         self._flush()
+        if self._spec.kind is SourceKind.GIT and self._spec.path is not None:
+            self._follow_history(self._spec.path)
         if self._options.dry_run:
             if self._vanishes:
                 met = self._met | {OVERVIEW_ID}
@@ -365,6 +370,7 @@ class _IngestRun:
             self._met.update(name for name, _ in self._seen)
         with self._transaction():
             written = self._write_items()
+            self._drop_notes(memory for _, memory in written)
             states = [*self._states_of(written), *self._seen]
             self._stores.sources.put_items(self._source_no, states, run=self._number)
         for item, memory in written:
@@ -372,6 +378,20 @@ class _IngestRun:
         self._items.clear()
         self._seen.clear()
         self._size = 0
+
+    def _drop_notes(self, written: Iterable[Memory]) -> None:
+        """Drop from commits that came back why they were archived."""
+        for memory in written if self._spec.kind is SourceKind.GIT else ():
+            note = memory.metadata.get(CONSOLIDATED)
+            if (
+                memory.status is Status.ACTIVE
+                and isinstance(note, Mapping)
+                and note.get("action") == REWRITTEN
+            ):
+                metadata = {name: value for name, value in memory.metadata.items() if name != CONSOLIDATED}
+                self._stores.memories.set_metadata(
+                    self._stores.memories.numbers_of([memory.id])[memory.id], metadata
+                )
 
     def _states_of(self, written: Sequence[tuple[Item, Memory]]) -> Iterator[tuple[str, ItemState]]:
         """Yield what is to be known of items that were written, each with its source id."""
@@ -489,6 +509,53 @@ class _IngestRun:
         else:
             self._items.append(item)
         self._flush()
+
+    def _follow_history(self, top: Path) -> None:
+        """Archive the commits that nothing reaches any more, and read those again that something reaches again."""
+        sources = self._stores.sources
+        if self._options.dry_run:
+            unmet = {name for name, state in self._states.items() if not state.hidden} - self._met
+        else:
+            unmet = {name for name, _ in sources.vanished(self._source_no, run=self._number)}
+        known = {name for name in unmet & self._states.keys() if self._has_memory(name)}
+        before = sources.rewritten(self._source_no).keys() - self._states.keys() - self._met
+        try:
+            lost = unreached_commits(top, known | before) if known or before else frozenset()
+            returned = list(read_commits(top, sorted(before - lost), uri=self._uri))
+            keeps_all = is_shallow(top)  # what is before it is not there, and may be reached all the same
+        except InvalidInput as error:
+            self._skip(
+                Skip(source_id=self._uri, reason=f"git could not tell what of it was rewritten: {error}")
+            )
+            return
+        for item in returned:
+            self.take(item)
+        self._flush()
+        for name in () if keeps_all else sorted(known & lost):
+            self._archive_rewritten(name)
+
+    def _has_memory(self, name: str) -> bool:
+        """Whether a commit was not erased: what is known of it then keeps it from coming back."""
+        return self._states[name].memory_no is not None and not is_masked(name)
+
+    def _archive_rewritten(self, name: str) -> None:
+        memory_no, now = self._states[name].memory_no, self._clock.now()
+        assert memory_no is not None
+        if self._options.dry_run:
+            memory = self._stores.memories.identify_no(memory_no)
+            self.report.archived += memory is not None and memory.status in _LEAVES
+            return
+        with self._stores.db.transaction():
+            if not self._ingestor.archive(memory_no, at=now):
+                return  # somebody forgot it, and so it stays when the commit comes back
+            remains = self._stores.sources.successor(memory_no)
+            note: dict[str, JSONValue] = {"action": REWRITTEN, "reason": _UNREACHED, "at": format_time(now)}
+            if remains is not None:
+                note["remains"] = remains
+            metadata = self._stores.memories.by_no([memory_no])[memory_no].metadata
+            self._stores.memories.set_metadata(memory_no, {**metadata, CONSOLIDATED: note})
+            self._stores.sources.forget_item(self._source_no, name)
+        self.report.archived += 1
 
     def _archive_vanished(self) -> None:
         now = self._clock.now()

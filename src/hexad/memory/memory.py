@@ -18,6 +18,8 @@ MEMORY_BYTES_LIMIT: Final = 1 << 20
 INSTRUCTION_LIKE: Final = "instruction_like"
 QUARANTINE: Final = "quarantine"
 BESIDE: Final = "beside"
+CONSOLIDATED: Final = "consolidated"
+"""Name in a memory's metadata: why upkeep took it out of recall, and which memory remains in its place."""
 OURS: Final = frozenset({INSTRUCTION_LIKE, QUARANTINE, BESIDE})
 """Names in a memory's metadata that are Hexad's own: what it says of the text, of a review, of a stronger memory."""
 

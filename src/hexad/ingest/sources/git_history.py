@@ -119,6 +119,40 @@ def read_git(
                 yield _item(commit, project=project, uri=uri, cut_off=cut_off)
 
 
+def read_commits(top: Path, names: Sequence[str], *, uri: str) -> Iterator[Item]:
+    """Give the commits of these names, which have to be there."""
+    project = safe_id(top.name) or "root"
+    cut_off, lacks = _cut_off(top), is_partial(top)
+    for start in range(0, len(names), _COMMITS_AT_ONCE):
+        batch = names[start : start + _COMMITS_AT_ONCE]
+        for commit in _read_what_is_there(top, batch) if lacks else _read_commits(top, batch):
+            yield _item(commit, project=project, uri=uri, cut_off=cut_off)
+
+
+def unreached_commits(top: Path, names: Collection[str]) -> frozenset[str]:
+    """Return which of some commits no branch, tag, remote branch or work tree reaches, or git has no more.
+
+    The stash and what `git filter-branch` leaves of a history that it rewrote do not count. In a shallow clone those
+    from before it are among them. Raises `InvalidInput` where git cannot tell.
+    """
+    asked = "".join(f"{name}\n" for name in sorted(names))
+    refs = ("--exclude=refs/stash", "--exclude=refs/original/*", "--all")
+    output = git_output(top, "rev-list", "--ignore-missing", "--stdin", "--not", *refs, stdin=asked)
+    found = frozenset(output.decode("ascii").split()).intersection(names)
+    rest = "".join(f"{name}\n" for name in sorted(set(names) - found))
+    if rest:
+        objects = git_output(top, "cat-file", "--batch-check", stdin=rest).decode("ascii").splitlines()
+        found |= {line.partition(" ")[0] for line in objects if line.endswith(" missing")}
+    if found:
+        git_output(top, "for-each-ref", "--format=%(objecttype)")  # fails where a branch is damaged
+    return found
+
+
+def is_shallow(top: Path) -> bool:
+    """Whether the history begins somewhere in its middle."""
+    return bool(_cut_off(top))
+
+
 def _mark(sha: str, cut_off: Collection[str]) -> str:
     """Return what a commit is known by: it never changes, but what it touched is seen once its parents are there."""
     return f"{sha} without parents" if sha in cut_off else sha

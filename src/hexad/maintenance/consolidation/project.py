@@ -24,7 +24,6 @@ from hexad.maintenance.consolidation.rules import (
     plan,
 )
 from hexad.maintenance.consolidation.values import (
-    CONSOLIDATED,
     DECAYED,
     MERGED_INTO,
     ConsolidationAction,
@@ -33,7 +32,7 @@ from hexad.maintenance.consolidation.values import (
 )
 from hexad.memory.confidence import risen
 from hexad.memory.draft import Draft
-from hexad.memory.memory import Trust
+from hexad.memory.memory import CONSOLIDATED, Trust
 from hexad.memory.policy import parse_stored
 from hexad.memory.store import Stores
 from hexad.memory.tables.purge import RetentionRows

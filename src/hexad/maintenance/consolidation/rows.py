@@ -12,8 +12,8 @@ from hexad.database.codec import from_micros, optional_time, to_micros
 from hexad.database.connection import Database, Row
 from hexad.database.meta import Meta
 from hexad.errors import IntegrityError
-from hexad.maintenance.consolidation.values import CONSOLIDATED, DECAYED, PROMOTED, LayerSize
-from hexad.memory.memory import Relevance, Trust
+from hexad.maintenance.consolidation.values import DECAYED, PROMOTED, LayerSize
+from hexad.memory.memory import CONSOLIDATED, Relevance, Trust
 from hexad.memory.tables.duplicates import NEAR_DUPLICATE
 from hexad.memory.tables.updates import STANDING, SURE
 

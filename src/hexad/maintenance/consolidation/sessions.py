@@ -19,14 +19,13 @@ from hexad.layers.session.working_set import WorkingSet
 from hexad.maintenance.consolidation.project import note_of
 from hexad.maintenance.consolidation.rows import SESSION, ConsolidationRows
 from hexad.maintenance.consolidation.values import (
-    CONSOLIDATED,
     PROMOTED,
     ConsolidationAction,
     ConsolidationChange,
 )
 from hexad.memory.confidence import DRAFT, risen
 from hexad.memory.draft import Draft, MemoryWriter
-from hexad.memory.memory import TRUST_OF_ROLE, Memory, Outcome, Status, Trust
+from hexad.memory.memory import CONSOLIDATED, TRUST_OF_ROLE, Memory, Outcome, Status, Trust
 from hexad.memory.policy import parse_stored
 from hexad.memory.store import Stores
 from hexad.memory.tables.facts import Facts

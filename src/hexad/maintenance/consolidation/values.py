@@ -12,8 +12,6 @@ from typing import Final
 from hexad.core.as_json import as_json
 from hexad.core.json_types import JSONValue
 
-CONSOLIDATED: Final = "consolidated"
-"""Name in a memory's metadata: what consolidation did with it, why, and what remains of it elsewhere."""
 DECAYED: Final = "decayed"
 """Name in a draft's metadata: how sure it was before it grew old, and how sure it was made."""
 PROMOTED: Final = "promoted"

@@ -11,10 +11,14 @@ from typing import Final, cast
 from hexad.core.json_types import JSONValue
 from hexad.database.codec import dump, from_micros, optional_time, parse, to_micros
 from hexad.database.connection import Database
+from hexad.memory.memory import CONSOLIDATED
 from hexad.memory.tables.rows import seen_sql
 
 CALLER_KIND: Final = "caller"
 """Kind of the sources that stand for source ids given to `remember`."""
+
+REWRITTEN: Final = "rewritten"
+"""What the note of a commit says that left the history of its repository."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,6 +172,37 @@ class Sources:
             (source_no, run, *roles),
         )
         return [(source_id, no) for source_id, no in rows]
+
+    def rewritten(self, source_no: int) -> dict[str, int]:
+        """Return the archived commits of a repository that nothing reached any more, by their ids."""
+        seen, roles = seen_sql("m", self._roles)
+        rows = self._db.query(
+            "SELECT m.source_id, m.no FROM memories m WHERE m.source_no = ? AND m.status = 'archived'"
+            f" AND m.metadata ->> '$.{CONSOLIDATED}.action' = '{REWRITTEN}'{seen}",
+            (source_no, *roles),
+        )
+        return dict(rows)
+
+    def successor(self, no: int) -> str | None:
+        """Return the id of the active commit that clearly is commit `no` written anew; None where that is not clear.
+
+        It has the same author and the same time of writing, which a rewritten commit keeps, or else the same text:
+        message, files and counts of lines. Of several, the one with the same subject.
+        """
+        seen, roles = seen_sql("n", self._roles)
+        rows = self._db.query(
+            "SELECT n.id, n.happened_at = m.happened_at AND n.metadata ->> '$.author' = m.metadata ->> '$.author',"
+            " n.metadata ->> '$.title' = m.metadata ->> '$.title'"
+            " FROM memories m JOIN memories n ON n.source_no = m.source_no AND n.kind = m.kind AND n.no <> m.no"
+            " WHERE m.no = ? AND n.status = 'active' AND ((n.happened_at = m.happened_at"
+            " AND n.metadata ->> '$.author' = m.metadata ->> '$.author') OR n.content_hash = m.content_hash)"
+            f"{seen}",
+            (no, *roles),
+        )
+        at_once = [row for row in rows if row[1]] or rows
+        if len(at_once) > 1:
+            at_once = [row for row in at_once if row[2]]
+        return at_once[0][0] if len(at_once) == 1 else None
 
     def forget_item(self, source_no: int, source_id: str) -> None:
         """Drop the state of an item, so that it is read anew when it comes back."""
