@@ -113,10 +113,18 @@ class CodeQueries:
         raise NotFound(f"The code graph has nothing called {name!r}.", remedy=self._remedy(name))
 
     def _meanings(self, name: str) -> Iterable[list[CodeNodeRow]]:
-        name = name.strip().strip("`'\"").removesuffix("()").removeprefix("./").rstrip("/")
+        name = name.strip().strip("`'\"").removesuffix("()")
+        yield self._whole_root(name.rstrip("/") or name)
+        name = name.removeprefix("./").rstrip("/")
         yield from self._as_written(self._below_a_root(name.removeprefix(_ID)))
         if "\\" in name:
             yield from self._as_written(self._below_a_root(name.replace("\\", "/")).removeprefix("./"))
+
+    def _whole_root(self, name: str) -> list[CodeNodeRow]:
+        """Return all files of a root that is named by its path; `.` is every root."""
+        roots = self._tables.roots(list(self._spaces))
+        numbers = [root.no for root in roots if name == "." or root.uri.rstrip("/") == name]
+        return self._tables.below_roots(numbers) if numbers else []
 
     def _below_a_root(self, name: str) -> str:
         """Return an absolute path as the graph has it."""
@@ -554,8 +562,7 @@ class CodeQueries:
     ) -> tuple[list[CodeHit], list[str]]:
         """The shortest way from one to the other, or where there is none from the other to the first."""
         for start, end, turned in ((targets, ends, False), (ends, targets, True)):
-            starts = {node.no for node in start} | self._used_unimported(start)
-            steps = self._shortest(starts, {node.no for node in end})
+            steps = self._way(start, {node.no for node in end})
             if steps is not None:
                 nodes = self._tables.nodes({no for edge in steps for no in (edge.from_no, edge.to_no)})
                 hits = [
@@ -569,12 +576,29 @@ class CodeQueries:
                 return hits, [f"There is none from {self._text!r}; it leads from {to!r}."] if turned else []
         return [], [f"Nothing leads from {self._text!r} to {to!r}, nor back, within {_PATH_DEPTH} steps."]
 
-    def _shortest(self, starts: set[int], ends: set[int]) -> list[CodeEdgeRow] | None:
+    def _way(self, start: Sequence[CodeNodeRow], ends: set[int]) -> list[CodeEdgeRow] | None:
+        """Return the shortest way from some nodes, or what stands in them, to others; None where there is none.
+
+        Only where nothing of it uses an end a way leads into what stands in something that is used on it: a file that
+        imports another one uses all of that in the end, but says of none that it does.
+        """
+        starts = {node.no for node in start}
+        within = self._with_members(starts)
+        steps = None
+        if ends.isdisjoint(within - starts):
+            steps = self._shortest(within, ends, kinds=_ALL - {"tests"})
+        return steps or self._shortest(starts, ends, kinds=FILES | SYMBOLS, into=True)
+
+    def _shortest(
+        self, starts: set[int], ends: set[int], *, kinds: Collection[str], into: bool = False
+    ) -> list[CodeEdgeRow] | None:
+        """Return the edges from some nodes to one of others; with `into` what stands in a node is a step, too."""
         came: dict[int, CodeEdgeRow | None] = dict.fromkeys(starts)
         front = set(starts)
         for _ in range(_PATH_DEPTH):
             following: set[int] = set()
-            for edge in self._tables.edges(front, kinds=_ALL - {"tests"}):
+            held = self._held(front) if into else []
+            for edge in (*held, *self._tables.edges(front, kinds=kinds)):
                 if edge.to_no not in came:
                     came[edge.to_no] = edge
                     following.add(edge.to_no)
@@ -591,19 +615,29 @@ class CodeQueries:
                 return None
         return None
 
+    def _held(self, numbers: Collection[int]) -> list[CodeEdgeRow]:
+        """Return edges from nodes to what stands in them."""
+        inner = self._tables.edges(numbers, kinds={"belongs_to"}, back=True)
+        return [
+            edge._replace(from_no=edge.to_no, to_no=edge.from_no, edge_type=_BACK["belongs_to"])
+            for edge in inner
+        ]
+
     def _neighbourhood(self, targets: Sequence[CodeNodeRow]) -> tuple[list[CodeHit], list[str]]:
-        """What stands in it, what it uses and who uses it, one step away; what is used most first."""
+        """What stands in it, where it stands, what it uses and who uses it; what is used most first."""
         numbers = {node.no for node in targets}
-        kinds = _ALL
-        out = self._walk(numbers, kinds - {"belongs_to"}, 1, back=False)
-        into = self._walk(numbers, kinds, 1, back=True)
+        out = self._walk(numbers, _ALL, 1, back=False)
+        into = self._walk(numbers, _ALL, 1, back=True)
         together = self._changed_with({node.no for node in targets if node.node_type == "file"})
         hits = [
             *self._hits(into, back=True),
             *self._hits(out, back=False),
             *self._hits({no: how for no, how in together.items() if no not in into | out}, back=True),
         ]
-        return sorted(hits, key=lambda hit: (hit.relation != "holds", -hit.confidence, -hit.weight)), []
+        places = {"holds": 0, "belongs_to": 1}
+        return sorted(
+            hits, key=lambda hit: (places.get(hit.relation, len(places)), -hit.confidence, -hit.weight)
+        ), []
 
     # Walking ------------------------------------------------------------------------------------------------------
 

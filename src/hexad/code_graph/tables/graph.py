@@ -580,6 +580,11 @@ class CodeGraphTables:
             limit=limit,
         )
 
+    def below_roots(self, numbers: Collection[int], *, limit: int = 2_000) -> list[CodeNodeRow]:
+        """Return the files of some roots."""
+        listed = "n.root_no IN (SELECT value FROM json_each(?))"
+        return self.find(f"n.node_type = 'file' AND {listed}", (_listed(numbers),), limit=limit)
+
     def fingerprints(self, places: Collection[tuple[str, str]]) -> dict[tuple[str, str], str]:
         """Return of files, by root and path, by which size and time each was known when it was read last."""
         rows = self.db.query(
