@@ -27,6 +27,8 @@ _DEFAULT: Final = "default"
 """What a file of JavaScript exports without a name of its own."""
 _SHARED: Final = frozenset({"go", "java", "c", "cpp"})
 """Languages whose files use names of others without an import of them."""
+_INCLUDING: Final = frozenset({"c", "cpp"})
+"""Languages in which an import binds no name, and a namespace goes on in other files."""
 
 
 _PATH_SIGNS: Final = re.compile(r"[./=]")
@@ -84,6 +86,8 @@ class ModuleView:
     def bindings(self) -> Mapping[str, ImportFact]:
         """Imported names, and what each was imported as."""
         bound: dict[str, ImportFact] = {}
+        if self.facts.language in _INCLUDING:
+            return bound
         for imported in self.facts.imports:
             if imported.name == "*":
                 continue
@@ -203,7 +207,10 @@ class Resolver:
             if self._is_shared(view) and head[0] not in SELF + SUPER:
                 resolution.missing.append(Missing(use.symbol, head, use.line, use.times, True))
             last = use.chain.rpartition(".")[2]
-            if rest and self._chain(view, use.chain.rpartition(".")[0], 0) is not None:
+            if rest and (
+                view.facts.language in _INCLUDING
+                or self._chain(view, use.chain.rpartition(".")[0], 0) is not None
+            ):
                 resolution.missing.append(Missing(use.symbol, last, use.line, use.times, True))
             return
         if not meaning.symbol or (meaning.path, meaning.symbol) == (view.path, use.symbol):
@@ -215,7 +222,13 @@ class Resolver:
     def _chain(self, view: ModuleView, chain: str, depth: int) -> NameMeaning | None:
         if depth > _STEPS_MOST or not chain:
             return None
-        meaning, rest = self._head(view, chain, depth)
+        meaning = self._followed(*self._head(view, chain, depth), depth)
+        if meaning is None and view.facts.language in _INCLUDING:
+            meaning = self._followed(*self._in_namespace(view, chain, depth), depth)
+        return meaning
+
+    def _followed(self, meaning: NameMeaning | None, rest: list[str], depth: int) -> NameMeaning | None:
+        """Return what members of members of something mean."""
         for part in rest:
             if meaning is None:
                 return None
@@ -259,6 +272,18 @@ class Resolver:
         if meaning is not None and head.endswith("()"):
             meaning = self._called(meaning, depth)
         return meaning, rest.split(".") if rest else []
+
+    def _in_namespace(self, view: ModuleView, chain: str, depth: int) -> tuple[NameMeaning | None, list[str]]:
+        """Return what the beginning of `a::b::c` means where another file has that in a namespace, and the rest."""
+        parts = chain.split(".")
+        called = next((at for at, part in enumerate(parts, start=1) if part.endswith("()")), len(parts))
+        for length in range(called, 1, -1):
+            meaning = self._elsewhere(view, ".".join(parts[:length]).removesuffix("()"))
+            if meaning is not None:
+                if parts[length - 1].endswith("()"):
+                    meaning = self._called(meaning, depth)
+                return meaning, parts[length:]
+        return None, []
 
     def _whole_module(self, view: ModuleView, chain: str) -> tuple[NameMeaning | None, list[str]] | None:
         """Return what `a.b.c` means where `a.b` was imported under its whole name."""

@@ -38,6 +38,8 @@ _MEMBERS: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
 }
 """What has a member: the fields of what it is a member of, and that of its name."""
 _CALLS: Final = {"call_expression": "function", "macro_invocation": "macro"}
+_GIVING: Final = frozenset({*_CALLS, "method_invocation"})
+"""Calls, of which what they give is said elsewhere."""
 _INSTANCES: Final = {
     "new_expression": ("constructor", "type"),
     "object_creation_expression": ("type",),
@@ -143,6 +145,8 @@ class _SyntaxReader:
         """Where names are declared: these are no uses."""
         self._defined_at: set[int] = set()
         """Those that are of symbols."""
+        self._typed_at: set[int] = set()
+        """Those of values of which a type is declared that names a class."""
         self._known: set[str] = set()
         self._is_open = language in _SHARED
         """Whether names may mean what neither is defined here nor imported by name."""
@@ -311,8 +315,14 @@ class _SyntaxReader:
             if chain and chain[0] not in UNKNOWN and not symbol.returns:
                 self._symbols[scope.qualified] = symbol._replace(returns=chain)
         elif scope.qualified and name and node.start_byte not in self._defined_at:
-            if chain or name not in scope.types:
+            # What a call gives is known only where its definition is found; the declared type is there to read.
+            is_kept = node.start_byte in self._typed_at and (
+                "value" in captures and captures["value"][0].type in _GIVING
+            )
+            if not is_kept and (chain or name not in scope.types):
                 scope.types[name] = chain or UNKNOWN
+            if chain and "type" in captures and self._language in _IMPLICIT:
+                self._typed_at.add(node.start_byte)
             self._note_name(node)
 
     def _note_name(self, node: Node | None) -> None:
@@ -325,7 +335,12 @@ class _SyntaxReader:
     def _value(self, captures: dict[str, list[Node]]) -> str | None:
         if "type" in captures and text_of(captures["type"][0]) not in ("var", "auto"):
             return self._instance(captures["type"][0])
-        return self._chain(captures["value"][0]) if "value" in captures else None
+        if "value" not in captures:
+            return None
+        value = captures["value"][0]
+        chain = self._chain(value)
+        # The chain of a call of Java is that of what is called.
+        return f"{chain}()" if chain is not None and value.type == "method_invocation" else chain
 
     def _call(self, node: Node, _: dict[str, list[Node]]) -> None:
         chain = self._chain(node)
