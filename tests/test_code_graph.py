@@ -13,7 +13,7 @@ from hexad import Hexad, InvalidInput, NotFound
 from hexad.code_graph import indexer
 from hexad.code_graph.facts import FileFacts
 from hexad.code_graph.python_code import read_python
-from hexad.code_graph.slices import SlicedFile, slices
+from hexad.code_graph.slices import SlicedFile, SymbolUse, slices
 from tables import BEFORE_CODE_GRAPH
 
 SHOP = {
@@ -767,13 +767,43 @@ def test_a_slice_does_not_hide_the_folder_of_its_name(hx, project):
     assert "tests/test_mail.py" in found(hx, "impact", "app/mail")
 
 
-def test_slices_in_one_folder_are_told_apart_by_a_word_of_theirs():
-    files = [SlicedFile(n, f"lib/{'pay' if n < 3 else 'mail'}_{n}.py", ("run",)) for n in range(6)]
+def test_slices_in_one_folder_are_told_apart_by_what_their_files_use_most():
+    files = [SlicedFile(n, f"lib/{'pay' if n < 3 else 'mail'}_{n}.py") for n in range(6)]
+    edges = [(a, b, 1.0) for a in range(6) for b in range(6) if a < b and (a < 3) == (b < 3)]
+    uses = [SymbolUse(0, 1, "charge", 2.0), SymbolUse(2, 1, "refund", 1.0), SymbolUse(0, 4, "send", 9.0)]
+
+    assert {"lib (charge)": [0, 1, 2], "lib (mail_5)": [3, 4, 5]} == {
+        name: [file.no for file in group] for name, group in slices(files, edges, uses).items()
+    }
+
+
+def test_tests_name_no_slice_that_has_other_files(hx, project):
+    """Of a package and its tests, which are more, each slice has the name of what is tested in it."""
+    files = {}
+    for part, name in (("pay", "Charge"), ("mail", "Letter")):
+        files[f"src/app/{part}.py"] = f"class {name}: ...\n\n\ndef {part}_all() -> {name}: ...\n"
+        files[f"src/app/{part}_run.py"] = (
+            f"from app.{part} import {name}, {part}_all\n\n\ndef run_{part}(): return {name}()\n"
+        )
+        for n in range(5):
+            files[f"tests/test_{part}_{n}.py"] = (
+                f"from app.{part} import {name}\nfrom app.{part}_run import run_{part}\nfrom helpers import info_of_{part}\n\n\n"
+                f"def test_{n}():\n    info_of_{part}({name}())\n    run_{part}()\n    {name}()\n"
+            )
+    files["tests/helpers.py"] = "def info_of_pay(it): ...\n\n\ndef info_of_mail(it): ...\n"
+    write(project, {"src/app/__init__.py": "", **files})
+    hx.graph.index()
+
+    assert {"src/app (Charge)", "src/app (Letter)"} == {each.name for each in hx.graph.show().slices}
+
+
+def test_a_slice_of_tests_alone_and_one_of_many_folders_have_names():
+    tests = [SlicedFile(n, f"tests/test_{n}.py", is_test=True) for n in range(3)]
+    spread = [SlicedFile(n, f"{folder}x{n}.py") for n, folder in enumerate(("", "a/", "b/c/"), start=3)]
     edges = [(a, b, 1.0) for a in range(6) for b in range(6) if a < b and (a < 3) == (b < 3)]
 
-    assert {"lib (pay)": [0, 1, 2], "lib (mail)": [3, 4, 5]} == {
-        name: [file.no for file in group] for name, group in slices(files, edges).items()
-    }
+    assert {"tests", "b/c (x5)"} == set(slices([*tests, *spread], edges))
+    assert {"tests", "Main"} == set(slices([*tests, *spread], edges, [SymbolUse(4, 3, "Main", 1.0)]))
 
 
 def test_without_the_library_there_are_no_slices_and_all_else(hx, project, monkeypatch):

@@ -19,7 +19,7 @@ from hexad.code_graph.imports.rust import moved_modules
 from hexad.code_graph.imports.target import DefinedName
 from hexad.code_graph.languages import code_language, languages, manifest_names, patterns, read_code
 from hexad.code_graph.resolver import Found, ModuleView, Resolution, Resolver
-from hexad.code_graph.slices import SlicedFile, can_slice, slices
+from hexad.code_graph.slices import SlicedFile, SymbolUse, can_slice, slices
 from hexad.code_graph.tables.graph import CodeEdgeRow, CodeGraphTables, FileRow, NewFile
 from hexad.code_graph.values import CodeIndexReport
 from hexad.core.clock import Clock
@@ -94,11 +94,9 @@ class CodeIndexer:
         """Find the slices of a root anew, where the library for it is installed."""
         if not can_slice():
             return
-        files = [
-            SlicedFile(no, path, tuple(names.split()))
-            for no, path, names in self.tables.sliced_files(root_no)
-        ]
-        found_slices = slices(files, self.tables.file_edges(root_no)) if files else {}
+        files = [SlicedFile(*row) for row in self.tables.sliced_files(root_no)]
+        uses = (SymbolUse(*row) for row in self.tables.symbol_uses(root_no))
+        found_slices = slices(files, self.tables.file_edges(root_no), uses) if files else {}
         with self.tables.db.transaction():
             self.tables.replace_slices(
                 root_no, {name: [file.no for file in group] for name, group in found_slices.items()}

@@ -1,29 +1,34 @@
-"""Slices: files that hang together more than with others, found by a library and named from paths and symbols."""
+"""Slices: files that hang together more than with others, found by a library and named from paths and what is used."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
-from math import log
 from typing import Final, NamedTuple
-
-from hexad.text.identifiers import split_identifiers
 
 FILES_LEAST: Final = 3
 """Fewer files are no slice."""
 _SHARE: Final = 0.6
 """A folder that so many of the files are in gives a slice its name."""
-_WORD_LEAST: Final = 3
 _SEED: Final = 0
 
 
 class SlicedFile(NamedTuple):
-    """A file as it is sliced: its number and path, and the names of what it defines at its top."""
+    """A file as it is sliced."""
 
     no: int
     path: str
-    names: tuple[str, ...]
+    is_test: bool = False
+
+
+class SymbolUse(NamedTuple):
+    """How much the file `by_no` uses a symbol of the file `of_no`: a class, a function or what is like these."""
+
+    by_no: int
+    of_no: int
+    name: str
+    weight: float
 
 
 def can_slice() -> bool:
@@ -32,14 +37,17 @@ def can_slice() -> bool:
 
 
 def slices(
-    files: Sequence[SlicedFile], edges: Iterable[tuple[int, int, float]]
+    files: Sequence[SlicedFile],
+    edges: Iterable[tuple[int, int, float]],
+    uses: Iterable[SymbolUse] = (),
 ) -> dict[str, tuple[SlicedFile, ...]]:
     """Return slices by their names, the largest first; the same files and edges give the same ones.
 
-    `edges` are pairs of numbers of files with how much they have to do with each other.
+    `edges` are pairs of numbers of files with how much the first uses of the second, `uses` the same of symbols.
     """
     import networkx
 
+    edges = list(edges)
     by_no = {file.no: file for file in files}
     graph = networkx.Graph()
     graph.add_nodes_from(sorted(file.path for file in files))
@@ -58,19 +66,56 @@ def slices(
         if len(community) >= FILES_LEAST
     ]
     groups.sort(key=lambda group: (-len(group), group[0].path))
-    return _named(groups)
+    return _named(groups, _Centres(groups, edges, uses))
 
 
-def _named(groups: Sequence[tuple[SlicedFile, ...]]) -> dict[str, tuple[SlicedFile, ...]]:
-    folders = [_folder(group) for group in groups]
-    words = [_words(group) for group in groups]
-    spread = Counter(word for bag in words for word in bag)
+class _Centres:
+    """What the files of each group use most of what stands in it."""
+
+    def __init__(
+        self,
+        groups: Sequence[tuple[SlicedFile, ...]],
+        edges: Iterable[tuple[int, int, float]],
+        uses: Iterable[SymbolUse],
+    ) -> None:
+        group_of = {file.no: at for at, group in enumerate(groups) for file in group}
+        self._files: Counter[int] = Counter()
+        self._symbols: dict[int, Counter[str]] = {}
+        for start, end, weight in edges:
+            if start != end and start in group_of and group_of[start] == group_of.get(end):
+                self._files[end] += weight  # type: ignore[assignment]  # a sum of floats
+        for use in uses:
+            if use.by_no in group_of and group_of[use.by_no] == group_of.get(use.of_no):
+                self._symbols.setdefault(use.of_no, Counter())[use.name] += use.weight  # type: ignore[assignment]
+
+    def of(self, files: Sequence[SlicedFile]) -> tuple[SlicedFile, str]:
+        """Return the symbol of some files that is used most, with its file; of none the file that is used most."""
+        found = [
+            (round(weight, 9), file.path, name, file)
+            for file in files
+            for name, weight in self._symbols.get(file.no, Counter[str]()).items()
+        ]
+        if found:
+            _, _, name, file = max(found, key=lambda each: each[:3])
+            return file, name
+        file = max(files, key=lambda each: (round(self._files[each.no], 9), each.path))
+        return file, file.path.rpartition("/")[2].partition(".")[0]
+
+
+def _named(groups: Sequence[tuple[SlicedFile, ...]], centres: _Centres) -> dict[str, tuple[SlicedFile, ...]]:
+    """Name groups after the folder that most of their files are in, and after what they use most where that is not all.
+
+    Tests say what a group is of only where it has nothing else: they are often more than what they test.
+    """
+    named_after = [[file for file in group if not file.is_test] or list(group) for group in groups]
+    folders = [_folder(files) for files in named_after]
     named: dict[str, tuple[SlicedFile, ...]] = {}
-    for group, folder, bag in zip(groups, folders, words, strict=True):
-        name = folder or "."
-        if folders.count(folder) > 1:
-            telling = _telling(bag, spread, len(groups), folder)
-            name = f"{name} ({telling})" if telling else name
+    for group, files, folder in zip(groups, named_after, folders, strict=True):
+        name = folder
+        if not folder or folders.count(folder) > 1:
+            file, centre = centres.of(files)
+            folder = folder or file.path.rpartition("/")[0]
+            name = f"{folder} ({centre})" if folder else centre
         number = 2
         while name in named:
             name, number = f"{name.removesuffix(f' {number - 1}')} {number}", number + 1
@@ -86,23 +131,3 @@ def _folder(group: Sequence[SlicedFile]) -> str:
         counts.update("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
     common = [folder for folder, count in counts.items() if count >= _SHARE * len(group)]
     return max(common, key=lambda folder: (folder.count("/"), folder), default="")
-
-
-def _words(group: Sequence[SlicedFile]) -> Counter[str]:
-    words: Counter[str] = Counter()
-    for file in group:
-        stem = file.path.rpartition("/")[2].partition(".")[0]
-        for name in (stem, stem, *file.names):
-            spelled = name.replace("_", " ")
-            parts = {*spelled.lower().split(), *(part.lower() for part in split_identifiers(spelled))}
-            words.update(part for part in parts if len(part) >= _WORD_LEAST and part.isalpha())
-    return words
-
-
-def _telling(bag: Mapping[str, int], spread: Mapping[str, int], groups: int, folder: str) -> str:
-    """Return the word that is frequent here and rare elsewhere; one of the folder's name tells nothing new."""
-    known = set(folder.lower().replace("_", "/").split("/")) | {"init", "test", "tests"}
-    weighed = {
-        word: count * log((1 + groups) / spread[word]) for word, count in bag.items() if word not in known
-    }
-    return max(weighed, key=lambda word: (round(weighed[word], 9), word), default="")

@@ -361,16 +361,23 @@ class CodeGraphTables:
 
     # Slices -------------------------------------------------------------------------------------------------------
 
-    def sliced_files(self, root_no: int) -> list[tuple[int, str, str]]:
-        """Return the files of a root with the names of what they define at their tops, a space between two."""
+    def sliced_files(self, root_no: int) -> list[tuple[int, str, bool]]:
+        """Return the files of a root: number, path, whether it is a test."""
         rows = self.db.query(
-            "SELECT f.no, f.qualified, coalesce((SELECT group_concat(y.name, ' ') FROM code_nodes y"
-            "  WHERE y.file_no = f.no AND y.node_type = 'symbol' AND y.kind IN ('class', 'function')"
-            "  AND y.name = y.qualified), '')"
-            " FROM code_nodes f WHERE f.root_no = ? AND f.node_type = 'file' ORDER BY f.qualified",
+            "SELECT no, qualified, is_test FROM code_nodes WHERE root_no = ? AND node_type = 'file' ORDER BY qualified",
             (root_no,),
         )
-        return [(no, path, names) for no, path, names in rows]
+        return [(no, path, bool(is_test)) for no, path, is_test in rows]
+
+    def symbol_uses(self, root_no: int) -> list[tuple[int, int, str, float]]:
+        """Return which file uses which symbol of another one how much: classes, functions, not their members."""
+        return self.db.query(
+            "SELECT e.file_no, t.file_no, t.name, sum(e.weight * e.confidence) FROM code_nodes t"
+            " JOIN code_edges e ON e.to_no = t.no WHERE t.root_no = ? AND t.node_type = 'symbol'"
+            " AND t.kind NOT IN ('method', 'property', 'constant', 'namespace')"
+            " AND e.edge_type IN ('calls', 'references') AND t.file_no <> e.file_no GROUP BY 1, 2, 3",
+            (root_no,),
+        )
 
     def file_edges(self, root_no: int) -> list[tuple[int, int, float]]:
         """Return how much the files of a root have to do with each other: weights times confidences, added up."""
