@@ -183,7 +183,13 @@ NEVER_READ: Final = frozenset(
 _BUILD_FOLDERS: Final = frozenset(
     ["dist", "build", "target", "out", ".build", "_build", "coverage", "htmlcov"]
 )
-_BUILD_FILES: Final = ("pyproject.toml", "setup.py", "package.json", "Cargo.toml", "pom.xml", "build.gradle")
+_BUILD_FILES: Final = (
+    *("pyproject.toml", "setup.py", "setup.cfg", "package.json", "tsconfig.json", "deno.json", "Cargo.toml"),
+    *("pom.xml", "build.gradle", "build.gradle.kts", "build.sbt", "CMakeLists.txt", "meson.build", "mix.exs"),
+)
+_CACHE_MARK: Final = "CACHEDIR.TAG"
+_CACHE_SIGNATURE: Final = b"Signature: 8a477f597d28d172789f06886806bc55"
+"""With this begins the file by which tools say that a folder can be made anew (https://bford.info/cachedir/)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,6 +220,15 @@ def read_folder(
 def walk(root: Path, *, options: ReadOptions) -> Iterator[FoundFile | Skip]:
     """Give the files below `root` that are to be read, and a skip for each file or folder that is not."""
     yield from _Walk(root, options).run()
+
+
+def _is_cache(folder: Path) -> bool:
+    """Whether a folder says of itself that a tool can make it anew."""
+    mark = folder / _CACHE_MARK
+    try:
+        return mark.is_file() and read_regular(mark, limit=_NAME_BYTES_LIMIT).startswith(_CACHE_SIGNATURE)
+    except (OSError, InvalidInput):
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,6 +297,8 @@ class _Walk:
             return f"{name} is never read"
         if is_folder and os.path.isfile(entry.path / "pyvenv.cfg"):
             return "a virtual environment of Python"
+        if is_folder and _is_cache(entry.path):
+            return f"{_CACHE_MARK} in it says that it is a cache"
         if is_folder and name in _BUILD_FOLDERS and self._is_build(entry.path):
             return f"{name} holds what a build made"
         if self._exclude is not None and self._exclude.match_file(

@@ -225,6 +225,42 @@ def test_tools_folders_hidden_files_and_builds_are_counted_once_each(shop):
     assert ".env" in read_all(shop, hidden=True)[0]
 
 
+@pytest.mark.parametrize(
+    ("mark", "folder"),
+    [
+        ("Cargo.toml", "target"),
+        ("pom.xml", "target"),
+        ("setup.cfg", "build"),
+        ("build.gradle.kts", "build"),
+        ("CMakeLists.txt", "build"),
+        ("meson.build", "build"),
+        ("tsconfig.json", "dist"),
+        ("mix.exs", "_build"),
+    ],
+)
+def test_a_folder_beside_a_build_file_is_what_a_build_made(shop, mark, folder):
+    write(shop, {f"part/{mark}": "{}\n", f"part/{folder}/made.txt": "x", f"{folder}/mine.txt": "x"})
+
+    items, skips = read_all(shop)
+
+    assert {f"part/{folder}": f"{folder} holds what a build made"} == skips
+    assert {f"part/{mark}", f"{folder}/mine.txt"} == set(items)
+
+
+def test_a_folder_that_says_it_is_a_cache_is_skipped_and_a_mark_of_another_kind_says_nothing(shop):
+    signature = "Signature: 8a477f597d28d172789f06886806bc55\n# made by a tool\n"
+    write(
+        shop, {"made/CACHEDIR.TAG": signature, "made/a.txt": "x", "mine/CACHEDIR.TAG": "x", "mine/a.txt": "x"}
+    )
+
+    items, skips = read_all(shop)
+
+    assert {"made": "CACHEDIR.TAG in it says that it is a cache"} == skips
+    assert {"mine/CACHEDIR.TAG", "mine/a.txt"} == set(items)
+    write(shop, {"CACHEDIR.TAG": signature})
+    assert "mine/a.txt" in read_all(shop)[0], "a folder that was named is read"
+
+
 def test_include_and_exclude_patterns_choose(shop):
     write(shop, dict.fromkeys(("a.md", "b.txt", "docs/c.md", "docs/old/d.md"), "x"))
 
