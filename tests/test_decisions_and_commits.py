@@ -203,6 +203,46 @@ def test_what_is_not_remembered_not_committed_or_not_there_is_said(tmp_path: Pat
     assert not new and not new.commits
 
 
+def test_a_file_of_a_submodule_is_told_by_the_history_of_that(tmp_path: Path, commit: Commit) -> None:
+    commit("src/a.py", FIRST, "Count the valves")
+    library = tmp_path.parent / f"{tmp_path.name}-library"
+    (library / "src").mkdir(parents=True)
+    (library / "src" / "lock.py").write_text("def lock():\n    return 1\n")
+    for arguments in (("init", "-q"), ("add", "."), ("commit", "-qm", "Lock the door")):
+        git(library, *arguments)
+    git(tmp_path, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library), "sub")
+    git(tmp_path, "commit", "-qm", "Add the library")
+    sha = git(library, "rev-parse", "HEAD").strip()
+
+    with store(tmp_path, f"git:{tmp_path}") as hx:
+        remedy = (
+            "Commits of sub/src/lock.py that are not remembered: 1; `hexad ingest git:sub?HEAD` remembers"
+        )
+        assert any(note.startswith(remedy) for note in hx.governance.why("sub/src/lock.py:2").notes)
+        hx.ingest(f"git:{tmp_path / 'sub'}?HEAD")
+
+        for topic in ("sub/src/lock.py:2", "sub/src/lock.py::lock", "sub/src/lock.py"):
+            assert [sha] == shas(hx, topic)
+        assert "src/lock.py has 2 lines" in hx.governance.why("sub/src/lock.py:9").notes[-1]
+        assert ["Add the library"] == [each.title for each in hx.governance.why("sub").commits]
+
+
+def test_a_file_behind_a_link_is_told_by_its_own_history(tmp_path: Path, commit: Commit) -> None:
+    sha = commit("src/own.py", FIRST, "Count the valves")
+    (tmp_path / "loop").symlink_to("src")
+    (tmp_path / "other.py").symlink_to("src/own.py")
+    (tmp_path / "circle").symlink_to("circle")
+    outside = tmp_path.parent / f"{tmp_path.name}-outside"
+    outside.mkdir()
+    (outside / "a.py").write_text(FIRST)
+    (tmp_path / "out").symlink_to(outside)
+
+    with store(tmp_path, f"git:{tmp_path}") as hx:
+        for topic in ("loop/own.py:1", "loop/own.py::drain", "loop/own.py", "other.py:2"):
+            assert [sha] == shas(hx, topic)
+        assert any("leads out of" in note for note in hx.governance.why("out/a.py:1").notes)
+
+
 def test_a_role_is_told_no_commit_that_it_may_not_see(tmp_path: Path, commit: Commit) -> None:
     commit("a.py", FIRST, "Count the valves")
     with store(tmp_path) as hx:

@@ -7,6 +7,7 @@ stood, elsewhere in the file, and in the file's new place where git knows that i
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -122,7 +123,14 @@ class Citations:
         file = without_place(path)
         place = self._place(file)
         if place is None:
-            return FileHistory()
+            leads = f"{file} leads out of {self._root}, or into the store."
+            return (
+                FileHistory(file=file, unread=leads) if os.path.lexists(self._root / file) else FileHistory()
+            )
+        if (inner := self._repository_inside(place)) is not None:
+            return self._history_inside(inner, path, place, limit=limit)
+        if _is_there(place) and file != (real := self._without_links(file, place, is_place=file != path)):
+            file, path = real, real + path.removeprefix(file)
         if not _is_there(place):
             return self._history_of_what_is_gone(path, file, limit=limit)
         if file == path:
@@ -134,6 +142,34 @@ class Citations:
         except InvalidInput as error:
             return FileHistory(file=file, unread=str(error))
         return FileHistory(found.shas, file=file, uncommitted=found.uncommitted, older=found.older)
+
+    def _without_links(self, file: str, place: Path, *, is_place: bool) -> str:
+        """Return a file's path as git has it, which looks through no link; lines are those of what it links to."""
+        real = place if is_place else (self._root / file).parent.resolve() / PurePosixPath(file).name
+        return real.relative_to(self._root).as_posix() if real.is_relative_to(self._root) else file
+
+    def _repository_inside(self, place: Path) -> Path | None:
+        """Return the folder of the repository, as of a submodule, that a file below the root belongs to."""
+        folders = [each for each in place.parents if each != self._root and each.is_relative_to(self._root)]
+        return next((folder for folder in reversed(folders) if _is_there(folder / ".git")), None)
+
+    def _history_inside(self, inner: Path, path: str, place: Path, *, limit: int) -> FileHistory:
+        """Return what the repository of a folder below the root says of a file in it."""
+        within = place.relative_to(inner).as_posix() + path.removeprefix(without_place(path))
+        above = inner.relative_to(self._root).as_posix()
+        history = Citations(inner).file_history(within, limit=limit)
+
+        def named(file: str | None) -> str | None:
+            return None if file is None else f"{above}/{file}"
+
+        return replace(
+            history,
+            file=named(history.file),
+            repository=above if history.repository is None else f"{above}/{history.repository}",
+            departures=tuple(
+                replace(each, path=f"{above}/{each.path}", new=named(each.new)) for each in history.departures
+            ),
+        )
 
     def _history_of_what_is_gone(self, path: str, file: str, *, limit: int) -> FileHistory:
         """Return the history of a path under its name by now, or up to the commit since which it is gone."""

@@ -189,7 +189,7 @@ class FileHistory:
 
     `file` is the file or folder, None where git was not asked; `uncommitted` counts lines, and `older` those from
     before a shallow clone's history. `unread` says why the lines or the symbol were not found, `departures` what became
-    of a path that is not there any more.
+    of a path that is not there any more. `repository` is the folder of a submodule that the file belongs to.
     """
 
     shas: tuple[str, ...] = ()
@@ -198,6 +198,7 @@ class FileHistory:
     older: int = 0
     unread: str | None = None
     departures: tuple[FileDeparture, ...] = ()
+    repository: str | None = None
 
     def notes(self, *, remembered: int, limit: int) -> Iterator[str]:
         """Yield what a reader of those that are remembered must know besides."""
@@ -209,15 +210,19 @@ class FileHistory:
         if self.older:
             yield (
                 f"Lines of {self.file} that are older than this shallow clone: {self.older}; "
-                "`git fetch --unshallow`, then `hexad ingest git:HEAD` brings their commits."
+                f"`git fetch --unshallow`, then `{self._ingest}` brings their commits."
             )
         if remembered > limit:
             yield f"{remembered - limit} more commits; a higher limit shows them."
         if remembered < len(self.shas):
             yield (
                 f"Commits of {self.file} that are not remembered: {len(self.shas) - remembered}; "
-                "`hexad ingest git:HEAD` remembers all of the history."
+                f"`{self._ingest}` remembers all of the history."
             )
+
+    @property
+    def _ingest(self) -> str:
+        return f"hexad ingest git:{'' if self.repository is None else self.repository + '?'}HEAD"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
