@@ -14,6 +14,8 @@ from enum import IntEnum
 from threading import Condition, Event, Lock
 from typing import Final
 
+from hexad.errors import ProviderError
+
 ENDING_S: Final = 10.0
 """So long the end of a program waits for a thread to finish what it has in hand."""
 
@@ -50,6 +52,10 @@ def forget(turn: ExitPhase, owner: object) -> None:
         _left.pop((turn, id(owner)), None)
 
 
+class ProgramEnding(ProviderError):
+    """The program is ending, and a call is not begun: no failure to whoever works in the background, but its end."""
+
+
 def _end() -> None:
     _ending.set()
     while True:
@@ -76,10 +82,10 @@ class NativeCalls:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Have the call inside waited for. Raises `RuntimeError` once the program has waited: it is not to be begun."""
+        """Have the call inside waited for. Raises `ProgramEnding` once the program has waited: it is not to be begun."""
         with self._changed:
             if self._waited or _ended.is_set():
-                raise RuntimeError("The program is ending.")
+                raise ProgramEnding("The program is ending.")
             if not self._running:
                 register(ExitPhase.ENGINE, self, self._end)
             self._running += 1

@@ -7,7 +7,7 @@ from typing import Final
 
 from hexad.core.background_loop import BackgroundLoop
 from hexad.core.tracing import log
-from hexad.database.exit_hooks import ENDING_S, ExitPhase, forget, register
+from hexad.database.exit_hooks import ENDING_S, ExitPhase, ProgramEnding, forget, register
 from hexad.errors import HexadError
 
 IDLE_S: Final = 2.0
@@ -38,9 +38,11 @@ class Worker:
         """Stop when the program ends; a step that waits for a model for long is not waited for."""
         self.stop(ENDING_S)
 
-    def _pause_after_step(self) -> float:
+    def _pause_after_step(self) -> float | None:
         try:
             return 0.0 if self._step(lambda: self._loop.stopping) else IDLE_S
+        except ProgramEnding:
+            return None  # what was in hand waits in the store for the next program
         except HexadError as error:
             # The tasks are still in the store; a failing embedder must not end the process that uses us.
             log.warning("Background work failed, trying again in %s s: %s", RETRY_S, error)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from hexad.core.clock import Clock
 from hexad.core.tracing import log
+from hexad.database.exit_hooks import ProgramEnding
 from hexad.database.leases import poll
 from hexad.database.meta import EMBEDDING_PAUSED, EMBEDDING_RATE, Meta
 from hexad.database.task_queue import LINK, Tasks
@@ -453,6 +454,9 @@ class EmbeddingJob:
         """Embed what was claimed; False where it is to stop. What is left is given back, unless a budget refused."""
         try:
             embedded = self._compute_and_store(numbers, space, turn)
+        except ProgramEnding:
+            self._stores.tasks.release(EMBED, numbers, owner=self._owner)
+            raise
         except (ProviderError, BudgetExceeded):
             raise  # given back already, and what the caller postpones
         except BaseException:
@@ -515,6 +519,8 @@ class EmbeddingJob:
                     self._tokens += sum(min(estimate_tokens(text), BEGINNING_TOKENS) for text in group)
                     if start + GROUP_PASSAGES < len(passage_texts):
                         turn.beat()
+        except ProgramEnding:
+            raise  # no attempt that failed
         except ProviderError as error:
             self._give_back(numbers, error)
             raise

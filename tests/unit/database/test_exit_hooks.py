@@ -64,12 +64,12 @@ def try_later():
     try:
         with calls.running():
             print("later")
-    except RuntimeError as error:
+    except ProgramEnding as error:
         print(error)
 
 atexit.register(try_later)  # what is registered first is called last
 
-from hexad.database.exit_hooks import ExitPhase, NativeCalls, register
+from hexad.database.exit_hooks import ExitPhase, NativeCalls, ProgramEnding, register
 
 calls, begun, go_on = NativeCalls(), threading.Event(), threading.Event()
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from hexad.database.exit_hooks import ProgramEnding
 from hexad.errors import ProviderError
 from hexad.maintenance import worker as module
 from hexad.maintenance.worker import Worker
@@ -85,3 +86,22 @@ def test_a_failing_step_is_tried_again_and_logged(
         worker.stop()
 
     assert 2 == sum("The endpoint is down." in record.message for record in caplog.records)
+
+
+def test_a_step_that_the_end_of_the_program_stops_ends_the_thread_without_a_word(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    threads: list[threading.Thread] = []
+
+    def step(stop: Callable[[], bool]) -> bool:
+        threads.append(threading.current_thread())
+        raise ProgramEnding("The program is ending.")
+
+    worker = Worker(step)
+    with caplog.at_level(logging.DEBUG, logger="hexad"):
+        worker.wake()
+        assert worker.wait_idle(60)
+        threads[0].join(60)
+        worker.stop()
+
+    assert ([], [False]) == (caplog.records, [thread.is_alive() for thread in threads])

@@ -9,9 +9,13 @@ import numpy as np
 import pytest
 
 import hexad
+from hexad.database.exit_hooks import ProgramEnding
+from hexad.errors import ProviderError
 from hexad.memory.store import Stores
 from hexad.providers.embedders.minilm import WordPiece, load_vocabulary
-from hexad.search.embedding_job import passages_of
+from hexad.search.embedding_job import ATTEMPTS, passages_of
+from hexad.search.indexer import EMBED
+from hexad.testing import HashEmbedder
 from hexad.text.summary.sentences import iter_sentences
 
 REPLY = "Of course. " + " ".join(
@@ -132,3 +136,32 @@ def test_of_the_files_of_a_commit_the_first_few_are_read(tmp_path: Path, kind: s
 
     assert is_short == (max(text.count("src/part") for text in embedded) == 4)
     assert any("Move the parts." in text for text in embedded)
+
+
+class EndingEmbedder(HashEmbedder):
+    """Fails as one whose program ends, until `ending` is False."""
+
+    ending = True
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        if self.ending:
+            raise ProgramEnding("The program is ending.")
+        return super().embed(texts)
+
+
+def test_the_end_of_a_program_is_no_failed_attempt_at_a_vector(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    embedder = EndingEmbedder()
+    with hexad.open(tmp_path, embedder=embedder, background=False) as hx:
+        for number in range(3):
+            hx.remember(f"Gauge number {number} was read.")
+        tasks = Stores(hx._services.context.db).tasks
+        for _ in range(ATTEMPTS + 1):
+            with pytest.raises(ProviderError):
+                hx.maintain()
+            assert (3, 0) == tasks.counts(EMBED)
+        embedder.ending = False
+        hx.maintain()
+        assert (0, 0) == tasks.counts(EMBED)
+    assert [] == [record.message for record in caplog.records if "failed" in record.message]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import concurrent.futures
 import hashlib
 import os
 import subprocess
@@ -180,6 +181,15 @@ def test_texts_that_are_embedded_side_by_side_have_the_vectors_of_one_after_the_
     together, alone = MiniLmEmbedder(threads=2).embed(texts), MiniLmEmbedder(threads=1).embed(texts)
 
     np.testing.assert_allclose(together, alone, atol=1e-6)
+
+
+def test_a_program_that_ends_and_takes_no_new_threads_still_has_its_vectors(monkeypatch):
+    texts = [f"{number} herons stand in the shallow water. " * (number % 7 + 1) for number in range(40)]
+    embedder, before = MiniLmEmbedder(threads=2), MiniLmEmbedder(threads=1).embed(texts)
+    # What the interpreter sets when it ends, before it stops what was registered with `atexit`.
+    monkeypatch.setattr(concurrent.futures.thread, "_shutdown", True)
+
+    np.testing.assert_allclose(embedder.embed(texts), before, atol=1e-6)
 
 
 def test_a_model_from_another_place_is_used_when_it_is_the_same_file(tmp_path, embedder):
