@@ -131,6 +131,47 @@ def test_a_basic_authorization_goes_when_it_decodes_to_user_and_password() -> No
     assert "Authorization: Basic realm" == clean("Authorization: Basic realm")
 
 
+@pytest.mark.row("A129", "A130")
+@pytest.mark.parametrize("value", ["16VtPPz5pE3HFmka" + "zauhuKkSZGU=", "8kPz0QmW3vXe7LtR" + "5nYa2A=="])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "api key: {}", "token: {} for staging", "Secret: {}, rotated on Friday", "access key: {}.", "(token: {})",
+        "- signing key: {}\n\n- region: north", "{{token: {}}}", "storage account key: {}", "password: {}",
+        "The API key of the staging account is {}", "login: root / {}", "Das Passwort lautet {}",
+        "I changed the password, it's now {}", "Passwort für tomasz auf harvest060 geändert: {}",
+        "the password of the admin account is {}", "signing secret (prod): {}",
+    ],
+)  # fmt: skip
+def test_base_64_goes_with_its_padding(text: str, value: str) -> None:
+    text = text.format(value)
+    redacted = clean(text)
+
+    assert [*text.partition(value)[::2]] == re.split(r"\[REDACTED:[a-z-]+\]", redacted)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def call(token: str=None, key: bytes=b''):",
+        "token: SecretStr= settings.token",
+        "api_key: Optional[str]=None",
+        "password: Annotated= Depends(read)",
+        "the token of the parser is name=",
+        "password for base64= and others",
+    ],
+)
+def test_a_type_and_a_sign_behind_a_name_are_no_padded_value(text: str) -> None:
+    assert text == clean(text)
+
+
+def test_a_value_behind_a_name_and_its_type_still_goes() -> None:
+    value = "q7Zr" + "4Kd9" + "Xw2LmP8t"
+
+    assert "api_key: Text8bit= '[REDACTED:api-key]'" == clean(f"api_key: Text8bit= '{value}'")
+    assert "api_key: String='[REDACTED:api-key]'" == clean(f"api_key: String='{value}'")
+
+
 @pytest.mark.parametrize(
     "text",
     [

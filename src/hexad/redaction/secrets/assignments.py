@@ -379,7 +379,8 @@ NAME_LIMIT: Final = 64
 
 _PROVIDER_SET: Final = frozenset(PROVIDERS)
 
-# What may stand between a name and its value. The name's rest and up to three more words come first.
+# What may stand between a name and its value. The name's rest and up to three more words come first. Behind a colon may
+# be a type, `x: str = …`; what ends in `=` without a blank and is no plain word is the value, padded base 64.
 _TAIL = lazy_pattern(
     r"""
     (?P<rest>[\w.\-]{0,40}+(?:\[\w{0,20}\])? (?:[ ][\w.\-]{1,24}+){0,3}?)
@@ -391,7 +392,8 @@ _TAIL = lazy_pattern(
     | :[ ]{0,4}(?P<below>\r?\n)[ \t]{1,24}+(?=[^\s:"'`]{6,256}+[ ]{0,4}(?:\r?\n|\Z))
     |
       [ \t]{0,24}+ (?P<block>:[ ]{0,4}[|>][+-]?[0-9]?[ ]{0,4}\r?\n[ \t]+)
-    | [ \t]{0,24}+ (?::[ ]?[\w.<>\[\]?|&*]{1,40}+(?:[ ]\|[ ]\w{1,20}+)?[ ]{0,4}|(?:string|String|str)[ ])?
+    | [ \t]{0,24}+ (?:(?!:[ ]?(?![A-Z]?[a-z]+=)\w{8,40}={1,2}(?:[,.;)\]}<"'`]|\s(?!["'])|\Z))
+        :[ ]?[\w.<>\[\]?|&*]{1,40}+(?:[ ]\|[ ]\w{1,20}+)?[ ]{0,4}|(?:string|String|str)[ ])?
       (?P<op>:{1,3}=|=>|\?\?=|\?=|\+=|\.=|\|\|=?|={1,3}|!==?|->|:|：|(?<=[ ])-(?=[ ]))
       [ \t]{0,24}+ (?:\r?\n[ \t]{1,24}+(?=["'`]))?
     | (?P<xml>>)\s{0,24}+

@@ -67,7 +67,7 @@ def find_near(text: str, end: int, *, sure: bool) -> SecretSpan | None:
         if run["end"] and not below and before.endswith((":", "：")):
             below = True  # a label, and its value on the next line
             continue
-        if run["end"] or _compiled(_CODE).search(written):
+        if run["end"] or _is_code(written):
             return None
         start = run.start() + len(written) - len(written.lstrip(_QUOTES + ":("))
         value = text[start : run.end()].rstrip(_QUOTES + ".,:;)")
@@ -102,7 +102,7 @@ def find_before(text: str, at: int) -> SecretSpan | None:
     words = 0
     for place in range(len(runs) - 1, -1, -1):
         run, written = runs[place], runs[place][0]
-        if run["end"] or _compiled(_CODE).search(written) or (run.start() == start > 0):
+        if run["end"] or _is_code(written) or (run.start() == start > 0):
             return None
         lead = len(written) - len(written.lstrip(_QUOTES + ":("))
         value = written.strip(_QUOTES + ".,:;()")
@@ -123,6 +123,12 @@ def find_before(text: str, at: int) -> SecretSpan | None:
         if words > _WORDS_BEFORE:
             return None
     return None
+
+
+def _is_code(written: str) -> bool:
+    return _compiled(_CODE).search(written) is not None and not values.is_padded(
+        written.strip(_QUOTES + ".,:;()")
+    )
 
 
 def _closeness(words: int, before: str, quoted: bool) -> int:

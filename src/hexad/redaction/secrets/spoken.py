@@ -338,7 +338,8 @@ def _is_harmless(value: str) -> bool:
         or values.is_dotted_name(value)
         or low in _NOT_YET
         or (_speaks(low) and not value.isdigit())
-        or re.search(r"[()\[\]{}<>|\\]|&#\d|::|\.\.|^[$%@&*/]|:!|[$]\{?\w|=$", value) is not None
+        or re.search(r"[()\[\]{}<>|\\]|&#\d|::|\.\.|^[$%@&*/]|:!|[$]\{?\w", value) is not None
+        or (value.endswith("=") and not values.is_padded(value))
         or re.match(r"[a-z]+=\w", value) is not None
         or re.fullmatch(r"[A-Z][A-Z0-9_]*", value) is not None
         or re.fullmatch(r"[a-z]+(?:_[a-z0-9]+)+", value) is not None

@@ -18,6 +18,7 @@ _WORD = lazy_pattern(r"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+|[A-Z]|[0-9]+")
 _TOKEN_CHARS = lazy_pattern(r"[A-Za-z0-9+/=_.~:!@#$%^&*,;|?-]+")
 _HEX = lazy_pattern(r"(?:[0-9a-f]+|[0-9A-F]+)")
 _UUID = lazy_pattern(r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}")
+_PADDED = lazy_pattern(r"[A-Za-z0-9+/_-]{10,}+={1,2}")
 _DATE = lazy_pattern(r"\d{4}-\d\d-\d\d(?:[T ]|$)|\d{1,2}:\d\d:\d\d")
 _VERSION = lazy_pattern(
     r"[v^~=<>]{0,2}\d{1,4}(?:\.\d{1,6}){1,4}(?:[-+.]?[a-z]{1,8}[-.]?\d{0,8}){0,2}", re.ASCII
@@ -267,6 +268,11 @@ def is_path(value: str) -> bool:
     return value.lower().endswith(
         (".pem", ".key", ".json", ".txt", ".yaml", ".yml", ".py", ".js", ".ts", ".crt", ".html")
     )
+
+
+def is_padded(value: str) -> bool:
+    """Tell whether `value` is drawn base 64 with its padding: a `=` at its end is none of an assignment."""
+    return len(value) % 4 == 0 and _PADDED.fullmatch(value) is not None and looks_random(value, min_chars=10)
 
 
 def looks_random(value: str, *, min_chars: int = 16) -> bool:
