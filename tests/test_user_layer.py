@@ -447,6 +447,64 @@ def test_neither_secrets_nor_personal_data_are_kept(tmp_path, clock, told):
     )
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("password", "metaPw" + "-77xyz9"),
+        ("db_password", "hunter2" + "-x9Qr"),
+        ("dbPassword", "correct horse battery staple"),
+        ("wifi password", "butterscotch"),
+        ("signing_key", "16VtPPz5pE3HFmka" + "zauhuKkSZGU="),
+        ("door_code", "47" + "11"),
+    ],
+)
+@pytest.mark.row("A007")
+def test_a_value_that_its_key_says_is_a_secret_is_refused_by_every_call(tmp_path, clock, key, value):
+    with open_project(tmp_path / "one", clock) as hx:
+        hx.user.prefer("editor", "vim")
+        for call in (
+            lambda: hx.user.prefer(key, value),
+            lambda: hx.user.update_preference(key=key, value=value),
+            lambda: hx.user.update_preference(key=key, value=value, source="explicit"),
+            lambda: hx.user.accept(key, value),
+            lambda: hx.user.reject(key, value),
+            lambda: hx.user.suppress(value, key=key),
+            lambda: hx.user.exception(key, value, reason="the old server"),
+        ):
+            with pytest.raises(InvalidInput, match=f"as its key '{key}' says: neither secrets") as caught:
+                call()
+            assert value not in str(caught.value)
+        assert ["vim"] == [preference.value for preference in hx.user.preferences()]
+        assert ([], []) == (hx.user.exceptions(), hx.user.suppressions())
+    assert value.encode() not in b"".join(
+        path.read_bytes() for folder in (user_dir(), tmp_path) for path in folder.rglob("*") if path.is_file()
+    )
+
+
+def test_a_value_that_its_key_in_the_own_file_says_is_a_secret_is_refused(tmp_path, clock):
+    user_dir().mkdir(parents=True)
+    (user_dir() / "preferences.toml").write_text(f'db_password = "{"hunter2" + "-x9Qr"}"\n')
+    with (
+        open_project(tmp_path / "one", clock) as hx,
+        pytest.raises(InvalidInput, match=r"db_password in preferences\.toml holds password, as its key"),
+    ):
+        hx.user.preferences()
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("password_manager", "Bitwarden"), ("password_hashing", "argon2id"), ("auth", "JWT"), ("token_style", "jwt"),
+        ("token_budget", "4000"), ("primary_key", "uuid7"), ("signing_key_type", "ed25519"), ("keybindings", "vim"),
+        ("secrets", "SOPS"), ("refresh_token_lifetime", "30d"), ("jwt_algorithm", "RS256"), ("code_style", "black"),
+        ("pin_versions", "yes"), ("credentials_helper", "osxkeychain"), ("encryption", "AES-256-GCM"),
+    ],
+)  # fmt: skip
+def test_what_somebody_prefers_about_secrets_is_kept(tmp_path, clock, key, value):
+    with open_project(tmp_path / "one", clock) as hx:
+        assert value == hx.user.prefer(key, value).value
+
+
 # All of it -----------------------------------------------------------------------------------------------------------
 
 

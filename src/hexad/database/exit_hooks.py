@@ -82,7 +82,7 @@ class NativeCalls:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Have the call inside waited for. Raises `ProgramEnding` once the program has waited: it is not to be begun."""
+        """Have the call inside waited for. Raises `ProgramEnding` once the program has waited: it is not begun."""
         with self._changed:
             if self._waited or _ended.is_set():
                 raise ProgramEnding("The program is ending.")

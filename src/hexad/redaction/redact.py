@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
@@ -38,8 +39,8 @@ from hexad.redaction.secrets.urls import find_command_secrets, find_header_secre
 from hexad.redaction.secrets.values import FROM_ENV_FILE, FROM_STRUCTURE, SecretSpan
 
 __all__ = [
-    "PiiFlag", "Redacted", "RedactionFinding", "RedactionRules", "find", "project_rules", "redact",
-    "rules_from_policy", "told",
+    "PiiFlag", "Redacted", "RedactionFinding", "RedactionRules", "find", "find_named", "project_rules",
+    "redact", "rules_from_policy", "told",
 ]  # fmt: skip
 
 HASH_HEX_CHARS: Final = 32
@@ -110,6 +111,23 @@ def find(text: str, *, rules: RedactionRules, path: str | None = None) -> list[R
         if not _overlaps(taken, finding.start, finding.end)
     ]
     return sorted(findings, key=lambda finding: finding.start)
+
+
+def find_named(name: str, value: str, *, rules: RedactionRules) -> str | None:
+    """Return the rule by which `value` is to be removed because of the name that it stands under; None for no reason.
+
+    >>> find_named("db_password", "hunter2" + "-x9Qr", rules=RedactionRules())
+    'password'
+    """
+    # As data are written, and as people write a label: each form shows what the other leaves open.
+    for head, written in (
+        (f"{json.dumps(name)}: ", json.dumps(value)),
+        (f"{' '.join(name.replace('_', ' ').split())}: ", value),
+    ):
+        for finding in find(head + written, rules=rules):
+            if finding.end > len(head):
+                return finding.rule
+    return None
 
 
 def redact(

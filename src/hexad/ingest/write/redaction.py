@@ -41,6 +41,9 @@ _TEXTS: Final = frozenset({
     "path", "summary_micro", "summary_short", "summary_long", "tags", "chunks", "citations", "subject", "attribute",
     "data_subjects", "source", "metadata",
 })  # fmt: skip
+_ANY_VALUE: Final = frozenset({"value", "val", "current", "default"})
+_NAMING: Final = frozenset({"name", "key", "field", "attribute", "label", "variable", "setting", "property"})
+"""Under these an object says what that is which it holds under one of `_ANY_VALUE`."""
 _REPEATED_MIN_CHARS: Final = 5
 FIELD_REMEMBERED: Final = 200
 FIELDS_BYTES: Final = 2_000_000
@@ -166,9 +169,7 @@ class Redactor:
             elif key == "raw" and isinstance(value, str):
                 masked[key] = redact(value, rules=rules, salt=self._salt(), path=place).text
             elif key == "value":
-                masked[key] = _masked(
-                    value, mask, name=str(object.get("attribute") or object.get("subject") or "")
-                )
+                masked[key] = _masked_fact(value, mask, object.get("attribute"), object.get("subject"))
             elif key in _TEXTS:
                 masked[key] = _masked(value, mask)
             else:
@@ -230,7 +231,7 @@ class Redactor:
         elif metadata is not draft.metadata:
             fields["metadata"] = metadata
         if draft.value is not None:
-            fields["value"] = _masked(draft.value, mask, name=draft.attribute or draft.subject or "")
+            fields["value"] = _masked_fact(draft.value, mask, draft.attribute, draft.subject)
         if draft.path:
             fields["path"] = mask(draft.path)
         if draft.tags:
@@ -349,11 +350,24 @@ def _masked(value: JSONValue, mask: Callable[[str], str], *, name: str = "") -> 
     if isinstance(value, Mapping):
         if any(isinstance(item, str) and is_env_path(item) for item in value.values()):
             mask = partial(_masked_of_env, mask)
-        return {
+        masked_value = {
             masked: _masked(item, mask, name=masked) for key, item in value.items() for masked in (mask(key),)
+        }
+        names = [name, *(text for key, text in masked_value.items() if key.lower() in _NAMING)]
+        return {
+            key: _masked_under(item, mask, names) if key.lower() in _ANY_VALUE else item
+            for key, item in masked_value.items()
         }
     if isinstance(value, Sequence):
         return _arguments([_masked(item, mask, name=name) for item in value], mask)
+    return value
+
+
+def _masked_under(value: JSONValue, mask: Callable[[str], str], names: Sequence[JSONValue]) -> JSONValue:
+    """Mask a value under each of the names by which it may be known: `{"key": "password", "value": "…"}`."""
+    for name in names:
+        if isinstance(name, str) and name:
+            value = _masked(value, mask, name=name)
     return value
 
 
@@ -363,6 +377,16 @@ def _masked_of_env(mask: Callable[[str], str], text: str) -> str:
         return mask(text)
     head = ".env:\n"
     return mask(head + text).removeprefix(head)
+
+
+def _masked_fact(
+    value: JSONValue, mask: Callable[[str], str], attribute: JSONValue, subject: JSONValue
+) -> JSONValue:
+    """Mask the value of a fact by its attribute; by its subject where there is none, or a word for any value."""
+    names: list[JSONValue] = [attribute or subject or ""]
+    if isinstance(attribute, str) and attribute.lower() in _ANY_VALUE:
+        names.append(subject)
+    return _masked_under(value, mask, names) if any(names) else _masked(value, mask)
 
 
 def _named(value: JSONValue, text: str, mask: Callable[[str], str], *, name: str) -> JSONValue:

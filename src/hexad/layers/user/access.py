@@ -30,7 +30,7 @@ from hexad.layers.user.publishing import PublishingProject
 from hexad.layers.user.tables.preferences import FILE
 from hexad.layers.user.values import KEY_CHARS_LIMIT, TEXT_CHARS_LIMIT, VALUE_CHARS_LIMIT, Source
 from hexad.redaction.injection.detector import instructions_in
-from hexad.redaction.redact import RedactionRules, find, project_rules, redact
+from hexad.redaction.redact import RedactionRules, find, find_named, project_rules, redact
 from hexad.text.key_names import key_of
 
 DEFAULT_USER: Final = "default"
@@ -228,7 +228,7 @@ class UserAccess:
         A value that it does not say any more goes, unless somebody said it otherwise since.
         """
         stated = {
-            name: [self.value(value, f"{name} in preferences.toml") for value in values]
+            name: [self.pair(name, value, f"{name} in preferences.toml")[1] for value in values]
             for name, values in self._stated_keys().items()
         }
         text = json.dumps(stated, sort_keys=True, ensure_ascii=False)
@@ -293,6 +293,12 @@ class UserAccess:
         self._require_harmless(text, name)
         return text
 
+    def pair(self, key: str, value: str, name: str = "value") -> tuple[str, str]:
+        """Return a key and its value, each as alone; raises `InvalidInput` also for a secret by the word of its key."""
+        found_key, text = self.key(key), self.value(value, name)
+        self._require_harmless_under(key, text, name)
+        return found_key, text
+
     def token(self, token: str | None, name: str = "idempotency_key") -> str | None:
         """Return what names a call, None for none; raises `InvalidInput` for what names nothing."""
         text = parse_text(token, name)
@@ -318,6 +324,14 @@ class UserAccess:
             raise InvalidInput(
                 f"The {name} holds {findings[0].rule.replace('_', ' ')}: neither secrets nor personal data are kept in "
                 "the user layer. Nothing was stored."
+            )
+
+    def _require_harmless_under(self, key: str, text: str, name: str) -> None:
+        rule = find_named(key, text, rules=self._rules)
+        if rule is not None:
+            raise InvalidInput(
+                f"The {name} holds {rule.replace('_', ' ')}, as its key {quoted(key)} says: neither secrets nor "
+                "personal data are kept in the user layer. Nothing was stored."
             )
 
     @staticmethod

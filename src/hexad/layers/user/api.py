@@ -314,7 +314,7 @@ class UserFacade:
         ...     hx.user.preference("db").statement
         'Prefers Postgres for db.'
         """
-        key, value = self._access.key(key), self._access.value(value)
+        key, value = self._access.pair(key, value)
         store, now = self._access.writing(), self._clock.now()
         with store.db.transaction():
             key = store.preferences.name_of(key)
@@ -353,7 +353,7 @@ class UserFacade:
         """
         kind = parse_choice(Source, source, "source")
         delta = evidence_of(delta_evidence)
-        name, text = self._access.key(key), self._access.value(value_text(value))
+        name, text = self._access.pair(key, value_text(value))
         token = self._access.token(idempotency_key)
         if kind is Source.INFERRED:
             self._access.require_learning()
@@ -447,8 +447,7 @@ class UserFacade:
 
     def suppress(self, value: str, *, key: str | None = None, here: bool = False) -> Suppression:
         """Stop suggesting a value: of every key, or of one; in every project, or only `here`. What is known stays."""
-        text = self._access.value(value)
-        name = None if key is None else self._access.key(key)
+        name, text = (None, self._access.value(value)) if key is None else self._access.pair(key, value)
         project = self._project.id if here else None
         store = self._access.writing()
         if here:
@@ -477,7 +476,7 @@ class UserFacade:
 
         The preference stays as sure as it is. A later exception for the key takes this one's place.
         """
-        name, text = self._access.key(key), self._access.value(value)
+        name, text = self._access.pair(key, value)
         why = self._access.text(reason, "reason")
         store = self._access.writing()
         self._project.note_named()
@@ -595,7 +594,7 @@ class UserFacade:
 
     def _judged(self, key: str, value: str, verdict: PreferenceVerdict, token: str | None) -> Preference:
         self._access.require_learning()
-        name, text = self._access.key(key), self._access.value(value)
+        name, text = self._access.pair(key, value)
         token = self._access.token(token)
         project = self._project.id
         store = self._access.writing()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from hexad.errors import InvalidMemory
@@ -53,6 +55,55 @@ def test_drafts_with_the_same_metadata_are_cleaned_alike_and_each_keeps_its_own_
     expected = [*given[:2], *[{"project": "shop", "password": "[REDACTED:password]"}] * 2, *given[4:]]
     assert list(map(repr, expected)) == [repr(each.draft.metadata) for each in cleaned]
     assert [0, 0, 1, 1, 0, 0] == [each.removed for each in cleaned]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        {"db_password": None},
+        {"db_password": [None]},
+        {"db_password": {"value": None, "note": "old"}},
+        {"name": "db_password", "value": None},
+        {"env": [{"Name": "DB_PASSWORD", "Value": None}]},
+        {"database": {"password": {"current": [None]}}},
+        {"settings": [{"key": "db_password", "default": None}]},
+    ],
+)
+def test_a_value_is_judged_by_what_names_it_however_an_object_keeps_both(path):
+    redactor = Redactor(salt=lambda: b"salt" * 8)
+    with_secret = json.loads(json.dumps(path).replace("null", '"hunter2' + '-x9Qr"'))
+
+    cleaned = redactor.clean(Draft(text="A note.", metadata=with_secret), redactor.rules({}))
+
+    expected = json.loads(json.dumps(path).replace("null", '"[REDACTED:password]"'))
+    assert (expected, 1) == (cleaned.draft.metadata, cleaned.removed)
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"name": "password", "value": "required"},
+        {"password": {"value": "", "default": None, "min_length": 12}},
+        {"key": "db_host", "value": "hunter2-x9Qr"},
+        {"name": "password_manager", "current": "Bitwarden", "default": "1Password"},
+        {"password": {"owner": "team-9x", "rotated": "2026-11-02"}},
+    ],
+)
+def test_an_object_that_names_no_secret_keeps_its_values(metadata):
+    redactor = Redactor(salt=lambda: b"salt" * 8)
+    cleaned = redactor.clean(Draft(text="A note.", metadata=metadata), redactor.rules({}))
+
+    assert (metadata, 0) == (cleaned.draft.metadata, cleaned.removed)
+
+
+@pytest.mark.parametrize(
+    ("subject", "attribute"), [("db", "password"), ("db password", None), ("db password", "value")]
+)
+def test_a_fact_s_value_is_judged_by_its_attribute_or_its_subject(subject, attribute):
+    redactor = Redactor(salt=lambda: b"salt" * 8)
+    draft = Draft(text="A fact.", subject=subject, attribute=attribute, value="hunter2" + "-x9Qr")
+
+    assert "[REDACTED:password]" == redactor.clean(draft, redactor.rules({})).draft.value
 
 
 def test_a_clean_draft_shares_no_list_with_the_caller_s_metadata():
