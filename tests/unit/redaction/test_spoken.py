@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from hexad.redaction.redact import project_rules, redact
 
 RULES = project_rules("all")
+
+
+def redacted_text(text: str) -> str:
+    return redact(text, rules=RULES, salt=b"salt").text
+
+
 RANDOM = "kT9vQ2" + "zLp7"
 WORDS = "-".join(["correct", "horse", "battery"])
 FISH = "sword" + "fish"
@@ -188,3 +196,47 @@ def test_what_is_said_to_be_secret_goes_and_the_words_around_it_stay(text: str, 
 )
 def test_what_speaks_of_secrets_stays(text: str) -> None:
     assert text == redact(text, rules=RULES, salt=b"salt").text
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("password\n{}", "hunter2" + "-x9Qr"),
+        ("# Mail\n\nDB password\n{}\n", "Zq7!" + "kk2xP"),
+        ("wifi password? {}", "hunter2" + "-x9Qr"),
+        ("What's the db password?\nIt is {}", "Tr0ub4dor" + "&3"),
+        ("Q: db password?\nA: {}", "hunter2" + "-x9Qr"),
+        ("What is the root password? It's {}.", "Zq7!" + "kk2xP"),
+        ("log in with root / {}", "hunter2" + "-x9Qr"),
+        ("Sign in as admin / {}, then restart it.", "Zq7!" + "kk2xP"),
+        ("heroku key {}", "3f2a8c1e-9b7d-4e6f" + "-a1c2-5d8e9f0b3a47"),
+        ("the algolia key {} is for search", "9f8e7d6c5b4a3928" + "1706f5e4d3c2b1a0"),
+        ("OTP seed: {}", "JBSWY3DP" + "EHPK3PXP"),
+        ("the 2fa key is {}", "JBSWY3DP" + "EHPK3PXP"),
+    ],
+)
+def test_a_value_below_its_name_or_as_an_answer_goes(text: str, value: str) -> None:
+    redacted = redacted_text(text.format(value))
+
+    assert [*text.split("{}")] == re.split(r"\[REDACTED:[a-z-]+\]", redacted)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password\npassword123\nqwerty1\n",
+        "username\npassword\nemail-2\n",
+        "Forgot your password? Reset2FA now.",
+        "Which password? None.",
+        "What is the password?\nIt is in Bitwarden",
+        "log in with GitHub / Google",
+        "Log in with email / password",
+        "sign in as admin / root",
+        "heroku key rotation",
+        "the sentry key 12",
+        "seed: 1234567890",
+        "OTP seed: REQUIRED",
+    ],
+)
+def test_a_name_a_question_and_a_choice_without_a_value_stay(text: str) -> None:
+    assert text == redacted_text(text)

@@ -638,6 +638,11 @@ def _after_space(
     flag = name.startswith("--") and not tail["verb"]
     if (flag and text.startswith("-", tail.end())) or name.lower().startswith(_MAKERS):
         return None
+    provider = _words_before(text, head).strip().lower()
+    if provider in _PROVIDER_SET and start not in seen:
+        rule = provider_rule(provider, f"{provider}_{name}", text[start : min(stop, start + JUDGED_LIMIT)])
+        if rule is not None:
+            return SecretSpan(rule, start, stop, FROM_STRUCTURE)
     if name.lower() in ("pass", "key") and not (tail["verb"] or "").startswith(("is", "was")):
         return None
     is_quoted = quoted is not None and (tail["verb"] or "").startswith(("is", "was"))

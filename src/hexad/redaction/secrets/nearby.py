@@ -47,6 +47,14 @@ _WORDS_BEFORE: Final = 2
 _LEAST_BEFORE: Final = 7
 """The fewest characters of a value in front of its word."""
 _BROKEN: Final = r"[\"'`/]|[+-]$"
+_LIKE_ONE: Final = 4
+"""The strength of what is like a password wherever it stands."""
+_ANSWER: Final = (
+    r"(?i:[ \t]*(?:\?[ \t]*(?:\r?\n[ \t]*)?(?:A(?:nswer)?:[ ])?(?:it(?:'s|[ ]is)[ ](?:now[ ])?)?|\r?\n[ \t]*)"
+    r"(?P<value>[!-~]{6,64})(?=[ \t]*(?:\r?\n|\Z)))"
+)
+"""What stands behind a question for a password, or alone on the line below a line that is its name."""
+_NAME_LINE: Final = r"(?:\A|[\r\n])[ \t>*#-]{0,8}(?:[A-Za-z'-]{1,20}[ ]){0,3}\Z"
 _LEAST: Final = 2
 """The least score of a password."""
 
@@ -54,6 +62,21 @@ _LEAST: Final = 2
 @cache
 def _compiled(source: str) -> re.Pattern[str]:
     return re.compile(source)
+
+
+def find_answer(text: str, at: int, end: int) -> SecretSpan | None:
+    """Return the password that answers a question for it, or stands alone below its name; the word is `at` to `end`."""
+    match = _compiled(_ANSWER).match(text, end)
+    if match is None:
+        return None
+    value = match["value"].rstrip(".,;")
+    start = match.start("value")
+    asked = "?" in text[end:start]
+    if not asked and _compiled(_NAME_LINE).search(text, max(0, at - 70), at) is None:
+        return None
+    if not looks_like_password(value) or _is_code(value):
+        return None
+    return SecretSpan("password", start, start + len(value), FROM_NAME)
 
 
 def find_near(text: str, end: int, *, sure: bool) -> SecretSpan | None:
@@ -129,6 +152,11 @@ def _is_code(written: str) -> bool:
     return _compiled(_CODE).search(written) is not None and not values.is_padded(
         written.strip(_QUOTES + ".,:;()")
     )
+
+
+def looks_like_password(value: str) -> bool:
+    """Tell whether `value` is like a password by itself, as no word and no term is."""
+    return _strength(value) >= _LIKE_ONE
 
 
 def _closeness(words: int, before: str, quoted: bool) -> int:

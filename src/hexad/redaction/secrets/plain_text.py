@@ -23,11 +23,11 @@ _RUN: Final = lazy_pattern(r"\S{12}")
 """What is in every token of a known format, every drawn one, every code, and at the end of a line that is wrapped."""
 _NO_WORD: Final = lazy_pattern(r"(?<!\S)(?![(\[\"']{0,2}[A-Za-z][a-z]{0,12}[.,:;!?)\]\"']{0,3}(?!\S))\S{12}")
 """Such a run that is no word of a sentence: none of these has only 13 letters, the first alone a capital."""
-_SHORT_NAMES: Final = ("psw", "cred", "code", "combination")
+_SHORT_NAMES: Final = ("psw", "cred", "code", "combination", "seed")
 """What announces a value, beside `KEYWORDS` and the words for a password."""
 _LOGINS: Final = (
-    "login", "log-in", "sign-in", "signin", "zugangsdaten", "anmeldedaten", "identifiants", "inloggegevens",
-    "kirjautumis",
+    "login", "log-in", "log in ", "sign-in", "sign in ", "signin", "zugangsdaten", "anmeldedaten", "identifiants",
+    "inloggegevens", "kirjautumis",
 )  # fmt: skip
 _PHRASES: Final = ("identified", "phrase", "mnemonic", " words")
 _SIGNS: Final = ("://", "jdbc:", " -u", " -p", " -a", " --", "\n-")

@@ -14,7 +14,7 @@ from typing import Final
 from hexad.core.lazy import lazy_pattern
 from hexad.redaction.secrets import values
 from hexad.redaction.secrets.classifier import says_nothing
-from hexad.redaction.secrets.nearby import find_before, find_near
+from hexad.redaction.secrets.nearby import find_answer, find_before, find_near, looks_like_password
 from hexad.redaction.secrets.password_words import USERS, anchors, password_words
 from hexad.redaction.secrets.values import FROM_NAME, SecretSpan, describes_secret
 from hexad.text.search_terms import STOP_WORDS
@@ -26,15 +26,16 @@ _KEYS: Final = (
     r"|(?:api|access|auth|bearer|refresh|session|deploy|personal access|app)[ _-](?:token|key)"
     r"|(?:encryption|decryption|master|root|admin|license|licence|activation|unseal|wi-?fi|wlan|network)[ _-]key"
     r"|(?:recovery|backup|unlock|access|pairing|door|alarm|gate|entry|2fa|otp)[ _-](?:code|key)s?"
+    r"|(?:otp|totp|hotp|2fa|mfa)[ _-]seed"
     r"|(?:safe|vault|lock|locker|padlock)[ _-](?:code|combination)"
     r"|(?P<pass>(?:admin|root|sudo|db|database|user|account|login|e-?mail|mail|ftp|ssh|smtp|wi-?fi|wlan)[ _-]pass)"
 )
 _KEY_BEGINNINGS: Final = frozenset(
     """
     access account activation admin alarm api app auth backup bearer client consumer cookie database db decryption
-    deploy door email encryption entry fi ftp gate jwt licence license lock locker login mail master network otp padlock
-    pairing personal 2fa recovery refresh root safe secret session shared signing smtp ssh sudo unlock unseal user vault
-    webhook wifi wlan
+    deploy door email encryption entry fi ftp gate hotp jwt licence license lock locker login mail master mfa
+    network otp padlock pairing personal 2fa recovery refresh root safe secret session shared signing smtp ssh sudo
+    totp unlock unseal user vault webhook wifi wlan
     """.split()
 )
 _SAID_IN_WORDS: Final = (
@@ -141,6 +142,11 @@ def _resumed() -> re.Pattern[str]:
     )
 
 
+_ENTRY = lazy_pattern(
+    r"\b(?:log|sign)[ -]in[ ](?:with|as|using)[ ][^\s\"'`/:,]{2,64}+[ ][/|][ ](?P<g>[^\s\"'`\x00]{6,64})"
+    r"(?=[ \t]*(?:\r?\n|\Z)|[.,;][ ])",
+    re.IGNORECASE,
+)
 _BEARER = lazy_pattern(
     r"\bAuthorization[\"']?[ ]?[:=][ ]?[\"']?(?:Bearer|Basic|Token)[ ](?P<g>[^\s\"'`,;\x00]{6,256}+)",
     re.IGNORECASE,
@@ -167,6 +173,7 @@ _LOGIN_HINTS: Final = (
     "login", "log-in", "sign-in", "signin", "cred", "zugangsdaten", "anmeldedaten", "identifiants", "inloggegevens",
     "kirjautumis", "dane logowania", "доступ", "логин", "帳號", "账号", "アカウント",
 )  # fmt: skip
+_ENTRY_HINTS: Final = ("log in ", "log-in ", "sign in ", "sign-in ")
 _JOINED = lazy_pattern(r"[a-z]+(?:-[a-z]+){2,7}")
 _TELLS: Final = frozenset(
     "a an your you must should used use uses for that which when where will can has have file key keys password "
@@ -192,6 +199,7 @@ def find_spoken(text: str, lowered: str) -> Iterator[SecretSpan]:
             label = match["label"] if "label" in pattern.groupindex else ":"
             if _is_said(text, match, labelled=not label.isspace(), plain=True):
                 yield _span(match, "password")
+    yield from _entries(text, lowered)
     if "authorization" in lowered:
         for match in _BEARER.finditer(text):
             value = match["g"]
@@ -223,7 +231,12 @@ def _named(text: str, beginnings: list[int]) -> Iterator[SecretSpan]:
             yield _span(match, "secret" if match["strong"] is None else "password")
             continue
         word = _word().match(text, at)
-        near = None if word is None else find_near(text, word.end(), sure=word[0].lower() not in _AMBIGUOUS)
+        answer = None if word is None else find_answer(text, at, word.end())
+        near = (
+            None
+            if word is None
+            else answer or find_near(text, word.end(), sure=word[0].lower() not in _AMBIGUOUS)
+        )
         if near is not None:
             seen = near.end
             yield near
@@ -252,7 +265,7 @@ def _word() -> re.Pattern[str]:
 def _beginnings(lowered: str) -> list[int]:
     """Return where the words for a secret begin, in order."""
     places = {at for word in anchors().within(lowered) for at in _places(lowered, word)}
-    for word in ("secret", "token", "key", "code", "combination", "pass"):
+    for word in ("secret", "token", "key", "code", "combination", "pass", "seed"):
         if word not in lowered:
             continue
         for at in _places(lowered, word):
@@ -273,6 +286,14 @@ def _places(lowered: str, word: str) -> Iterator[int]:
     while at >= 0:
         yield at
         at = lowered.find(word, at + len(word))
+
+
+def _entries(text: str, lowered: str) -> Iterator[SecretSpan]:
+    """Yield the passwords behind a user with whom one logs in: "log in with root / …"."""
+    for match in _ENTRY.finditer(text) if any(word in lowered for word in _ENTRY_HINTS) else ():
+        value = _trimmed(match["g"])
+        if looks_like_password(value) and not _is_harmless(value):
+            yield _span(match, "password")
 
 
 def _phrases(text: str) -> Iterator[SecretSpan]:
@@ -341,7 +362,7 @@ def _is_harmless(value: str) -> bool:
         or re.search(r"[()\[\]{}<>|\\]|&#\d|::|\.\.|^[$%@&*/]|:!|[$]\{?\w", value) is not None
         or (value.endswith("=") and not values.is_padded(value))
         or re.match(r"[a-z]+=\w", value) is not None
-        or re.fullmatch(r"[A-Z][A-Z0-9_]*", value) is not None
+        or (re.fullmatch(r"[A-Z][A-Z0-9_]*", value) is not None and not values.is_base32_key(value))
         or re.fullmatch(r"[a-z]+(?:_[a-z0-9]+)+", value) is not None
         or re.fullmatch(r"[a-z]+(?:[A-Z][a-z]+)+", value) is not None
     )

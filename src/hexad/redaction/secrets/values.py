@@ -18,6 +18,7 @@ _WORD = lazy_pattern(r"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+|[A-Z]|[0-9]+")
 _TOKEN_CHARS = lazy_pattern(r"[A-Za-z0-9+/=_.~:!@#$%^&*,;|?-]+")
 _HEX = lazy_pattern(r"(?:[0-9a-f]+|[0-9A-F]+)")
 _UUID = lazy_pattern(r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}")
+_BASE32_KEY = lazy_pattern(r"[A-Z2-7]{16,128}")
 _PADDED = lazy_pattern(r"[A-Za-z0-9+/_-]{10,}+={1,2}")
 _DATE = lazy_pattern(r"\d{4}-\d\d-\d\d(?:[T ]|$)|\d{1,2}:\d\d:\d\d")
 _VERSION = lazy_pattern(
@@ -268,6 +269,11 @@ def is_path(value: str) -> bool:
     return value.lower().endswith(
         (".pem", ".key", ".json", ".txt", ".yaml", ".yml", ".py", ".js", ".ts", ".crt", ".html")
     )
+
+
+def is_base32_key(value: str) -> bool:
+    """Tell whether `value` is base 32 as one-time codes are made from: capitals and digits as no word mixes them."""
+    return _BASE32_KEY.fullmatch(value) is not None and looks_random(value)
 
 
 def is_padded(value: str) -> bool:
