@@ -145,7 +145,7 @@ class Meta:
             path = directory / key.removeprefix(_FILE)
             try:
                 size = path.stat().st_size
-            except FileNotFoundError:
+            except (FileNotFoundError, NotADirectoryError):
                 lost[key.removeprefix(_FILE)] = f"{path} is gone; it had {int(noted):,} bytes."
             else:
                 if size < int(noted):

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Final, Protocol
 from hexad.core.lazy import Lazy
 from hexad.database.component import Component, FileGroup, Job, Report, Treatment
 from hexad.database.encryption.cipher import EXPORTS
+from hexad.database.encryption.store_files import own_files
 from hexad.database.store_context import StoreContext
+from hexad.errors import HexadError, IntegrityError
 from hexad.memory.policy import audience, parse_stored
 from hexad.memory.store import Stores
+from hexad.spaces.files.reader import load_json, parse_space
 
 if TYPE_CHECKING:
     from hexad.spaces.service import SpacesService
@@ -46,6 +49,18 @@ def _audiences(context: StoreContext) -> Iterator[str]:
                 break
 
 
+def _space_files(context: StoreContext) -> Iterator[str]:
+    """Yield which files of spaces cannot be read back."""
+    own = own_files(context.directory, context.crypt, EXPORTS)
+    for file in sorted((context.directory / "spaces").glob("*.json")):
+        try:
+            parse_space(load_json(file, own), file=file)
+        except IntegrityError:
+            continue  # plain in an encrypted store, or the other way round: that is said of all files
+        except HexadError as error:
+            yield str(error)
+
+
 def _roles(roles: frozenset[str] | None) -> str:
     return "everybody" if roles is None else ", ".join(sorted(roles)) or "the owner alone"
 
@@ -61,6 +76,7 @@ COMPONENT: Final = Component(
         ),
     ),
     checks=(_audiences,),
+    file_checks=(_space_files,),
     files=tuple(
         FileGroup(
             pattern=pattern,

@@ -307,6 +307,10 @@ def check_stream(db: Database, directory: Path, cipher: FileCipher | None = None
 
     A torn end of a log is none of it: those records were never acknowledged.
     """
+    for folder in (directory / "log", directory / "segments"):
+        if folder.is_file():
+            yield f"{folder} is a file, where a store has a folder. Move it away, and put a backup of the folder there."
+            return
     yield from _strangers(directory)
     manifest = SegmentManifest(db)
     yield from _damaged_segments(manifest, directory / "segments")
