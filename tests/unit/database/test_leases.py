@@ -1,19 +1,21 @@
 from __future__ import annotations
 
+import errno
+import fcntl
 import mmap
 import os
 import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from hexad.core.clock import Clock, FrozenClock, SystemClock
-from hexad.database import files
+from hexad.database import files, leases
 from hexad.database.leases import Lease, OpenLock, ReadShare, poll, process_started
 from hexad.errors import StorageFailure, StoreLocked
 
@@ -309,3 +311,193 @@ def test_a_lease_is_waited_for_as_long_as_is_asked(tmp_path: Path) -> None:
         with lease.held_for(wait_s=60.0) as acquired:
             assert acquired
         assert not lease.is_held
+
+
+def open_files() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+def test_what_an_ended_process_noted_at_length_does_not_hide_the_next_holder(tmp_path: Path) -> None:
+    with Lease(tmp_path / "maintain.lock", clock=FrozenClock(), purpose="long " * 50).held_for():
+        left = (tmp_path / "maintain.lock").read_bytes()
+    assert b"" == (tmp_path / "maintain.lock").read_bytes()
+    (tmp_path / "maintain.lock").write_bytes(left)  # as after a kill
+
+    with make_lease(tmp_path).held_for() as acquired:
+        assert acquired
+        holder = make_lease(tmp_path).holder()
+
+    assert holder is not None
+    assert "maintenance" == holder.purpose
+
+
+def test_asking_for_a_lease_that_another_has_leaves_no_file_open(tmp_path: Path) -> None:
+    with make_lease(tmp_path).held_for():
+        before = open_files()
+        assert [False] * 3 == [make_lease(tmp_path).try_acquire() for _ in range(3)]
+        assert before == open_files()
+
+
+def test_a_lease_whose_lock_fails_says_so_and_leaves_no_file_open(tmp_path: Path) -> None:
+    def fail(operation: str, path: Path) -> None:
+        if operation == "lock":
+            raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK), str(path))
+
+    lease, before = make_lease(tmp_path), open_files()
+    previous = files.set_hook(fail)
+    try:
+        with pytest.raises(StorageFailure, match=r"\ACannot lock .*maintain\.lock"):
+            lease.try_acquire()
+    finally:
+        files.set_hook(previous)
+
+    assert before == open_files()
+    assert not lease.is_held
+
+
+def test_a_lease_that_is_held_is_not_taken_twice(tmp_path: Path) -> None:
+    lease = make_lease(tmp_path)
+    assert lease.try_acquire()
+    before = open_files()
+
+    assert lease.try_acquire()
+    assert before == open_files()
+    lease.release()
+    lease.release()
+    assert before - 1 == open_files()
+
+
+@pytest.mark.parametrize("operation", ["rename", "write"])
+def test_a_store_that_cannot_be_announced_is_not_open_and_leaves_nothing(
+    tmp_path: Path, operation: str
+) -> None:
+    def fail(name: str, path: Path) -> None:
+        if name == operation:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+    before = open_files()
+    previous = files.set_hook(fail)
+    try:
+        with pytest.raises(StorageFailure, match="No space left"):
+            OpenLock(tmp_path, clock=SystemClock(), purpose="tests")
+    finally:
+        files.set_hook(previous)
+
+    assert before == open_files()
+    assert [] == list((tmp_path / "openers").iterdir())
+    lock = OpenLock(tmp_path, clock=SystemClock(), purpose="tests")
+    with lock.exclusively("encrypt"):
+        pass
+    lock.close()
+
+
+def test_a_store_that_another_has_for_itself_leaves_no_file_open_with_who_is_refused(tmp_path: Path) -> None:
+    with process(ALONE, tmp_path):
+        before = open_files()
+        with pytest.raises(StoreLocked, match="needs the store alone; wait until it is done"):
+            OpenLock(tmp_path, clock=SystemClock(), purpose="tests", wait_s=0.0)
+        with pytest.raises(StoreLocked, match=r"needs .* alone; wait until it is done"):
+            ReadShare(tmp_path, clock=SystemClock(), wait_s=0.0)
+        assert before == open_files()
+
+
+def test_only_the_files_of_ended_processes_are_removed_from_among_the_openers(tmp_path: Path) -> None:
+    with closing(OpenLock(tmp_path, clock=SystemClock(), purpose="tests")) as lock:
+        openers = tmp_path / "openers"
+        ended, half, foreign = (
+            openers / "123-456-0123abcd",
+            openers / ".123-456-0123abcd.tmp",
+            openers / "notes",
+        )
+        for path in (ended, half, foreign):
+            path.write_bytes(b"{}")
+
+        assert [lock.identity] == lock.alive()
+        assert sorted([half, foreign, openers / lock.identity]) == sorted(openers.iterdir())
+
+
+def test_openers_are_listed_the_oldest_first(tmp_path: Path) -> None:
+    clock = FrozenClock()
+    names = ["first", "second", "third"]
+    locks = []
+    for name in names:
+        locks.append(OpenLock(tmp_path, clock=clock, purpose=name))
+        clock.advance(seconds=1)
+
+    assert names == [holder.purpose for holder in locks[0].holders()]
+    for lock in locks:
+        lock.close()
+
+
+def test_a_reader_needs_neither_a_lock_file_nor_locks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = open_files()
+    ReadShare(tmp_path, clock=SystemClock()).close()
+    assert [] == list(tmp_path.iterdir())
+
+    (tmp_path / "open.lock").touch()
+
+    def refuse(_fd: int, _operation: int) -> None:
+        raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    share = ReadShare(tmp_path, clock=SystemClock())
+    assert before == open_files()
+    share.close()
+
+
+def test_between_two_tries_of_a_poll_time_passes() -> None:
+    clock = SystemClock()
+    began = clock.monotonic()
+
+    assert not poll(lambda: False, wait_s=0.1, clock=FrozenClock())
+    assert clock.monotonic() - began >= 0.08  # five pauses; how many more there are is the machine's
+
+
+@pytest.fixture
+def without_proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A system that has no `/proc`."""
+
+    def path(name: str) -> Path:
+        return tmp_path / "nothing" if name.startswith("/proc/") else Path(name)
+
+    monkeypatch.setattr(leases, "Path", path)
+    leases._started.cache_clear()
+
+
+@pytest.mark.usefixtures("without_proc")
+def test_without_proc_a_process_that_lives_has_an_empty_mark(monkeypatch: pytest.MonkeyPatch) -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        ended.wait()
+    assert "" == process_started(os.getpid())
+    assert process_started(ended.pid) is None
+
+    def refuse(_pid: int, signal: int) -> None:
+        assert 0 == signal
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "kill", refuse)  # it is somebody else's, so it is there
+    assert "" == process_started(ended.pid)
+
+
+@pytest.mark.usefixtures("without_proc")
+def test_without_proc_the_holder_of_a_lease_is_named_as_well(tmp_path: Path) -> None:
+    with make_lease(tmp_path).held_for():
+        holder = make_lease(tmp_path).holder()
+    leases._started.cache_clear()
+
+    assert holder is not None
+    assert os.getpid() == holder.pid
+    assert holder.identity.startswith(f"{os.getpid()}-0-")
+
+
+@pytest.mark.usefixtures("without_proc")
+def test_without_proc_a_reader_is_another_process(tmp_path: Path) -> None:
+    lock = OpenLock(tmp_path, clock=SystemClock(), purpose="tests")
+    with process(READ, tmp_path):
+        with pytest.raises(StoreLocked, match="Cannot encrypt: Another process has the store open"):
+            with lock.exclusively("encrypt"):
+                raise AssertionError("a reader was passed over")
+    leases._started.cache_clear()
+    lock.close()
