@@ -17,7 +17,7 @@ from hexad.audit.open import Key, open_with_key
 from hexad.audit.reviewers import SYSTEM
 from hexad.audit.values import NewAuditRecord
 from hexad.config import StreamDurability
-from hexad.core.arguments import parse_choice, parse_path, parse_time, quoted, value_list
+from hexad.core.arguments import json_fault, parse_choice, parse_path, parse_time, quoted, value_list
 from hexad.core.audit_notes import AuditEvent
 from hexad.core.clock import Clock, SystemClock
 from hexad.core.event_types import EventType
@@ -237,7 +237,7 @@ class AuditLogWriter:
             plain = json.loads(json.dumps(value, allow_nan=False, default=_plain))
         except (TypeError, ValueError, RecursionError) as error:
             raise InvalidInput(
-                f"steering_applied = {quoted(value)} cannot be kept as JSON: {error}.",
+                f"steering_applied = {quoted(value)} cannot be kept as JSON: {json_fault(error)}.",
                 argument="steering_applied",
             ) from error
         if _nests_deeper(plain, _DEPTH_LIMIT):

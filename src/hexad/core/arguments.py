@@ -63,9 +63,7 @@ def parse_time(value: object, name: str) -> datetime | None:
     elif isinstance(value, date):
         parsed = datetime(value.year, value.month, value.day)
     else:
-        raise InvalidInput(
-            f"{name} must be a datetime or a string, not {value_excerpt(value)}.", argument=name
-        )
+        raise InvalidInput(f"{name} must be a datetime or a string, not {quoted(value)}.", argument=name)
     try:
         return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).astimezone(UTC)
     except (OverflowError, ValueError) as error:
@@ -375,6 +373,21 @@ def is_number(value: object, low: float = -math.inf, high: float = math.inf) -> 
 def is_text(value: object) -> bool:
     """Whether a value that its type says is a text is one: not every caller has a type checker."""
     return isinstance(value, str)
+
+
+def json_fault(error: Exception) -> str:
+    """Return what is wrong with a text or a value that Python cannot read or write as JSON.
+
+    Of its depth and its numbers Python speaks of its own limits, which say nothing to whoever wrote the file.
+
+    >>> json_fault(RecursionError("maximum recursion depth exceeded"))
+    'it is nested too deeply to be read'
+    """
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply to be read"
+    if str(error).startswith("Exceeds the limit ("):
+        return "it holds a number with more digits than are read"
+    return str(error)
 
 
 def said_by(error: BaseException, texts: Iterable[str]) -> str:

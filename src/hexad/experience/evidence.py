@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from hexad.core.arguments import json_fault
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.core.tick_ranges import Ranges, intersection, union
@@ -274,7 +275,7 @@ def read_json(path: Path, own: StoreFiles) -> dict[str, JSONValue]:
             raise IntegrityError(f"{path.name} has {own.size(path):,} bytes; no package's has so many.")
         document = json.loads(own.read(path))
     except (OSError, StorageFailure, ValueError, RecursionError) as error:
-        raise IntegrityError(f"{path.name} cannot be read: {error}.") from error
+        raise IntegrityError(f"{path.name} cannot be read: {json_fault(error)}.") from error
     if not isinstance(document, dict):
         raise IntegrityError(f"{path.name} holds no object.")
     return document

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from hexad.core.arguments import is_whole, quoted, value_list
+from hexad.core.arguments import is_whole, json_fault, quoted, value_list
 from hexad.core.json_types import JSONObject
 from hexad.errors import InvalidInput
 from hexad.integrations.open_store import in_thread
@@ -110,7 +110,9 @@ def _said(item: TResponseInputItem) -> Said:
         stored = json.dumps(item, allow_nan=False, ensure_ascii=False).encode()  # refuses half a character
         content: dict[str, Any] = json.loads(stored)
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidInput(f"An item of a session is no JSON: {error}.", argument="items") from error
+        raise InvalidInput(
+            f"An item of a session is no JSON: {json_fault(error)}.", argument="items"
+        ) from error
     kind = content.get("type", "message")
     if not isinstance(kind, str) or not kind.strip() or (kind == "message" and not _is_message(content)):
         raise InvalidInput(

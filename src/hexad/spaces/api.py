@@ -12,7 +12,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from hexad.core.arguments import all_flags_checked, join_pairs, parse_choice, parse_time, quoted
+from hexad.core.arguments import (
+    all_flags_checked,
+    join_pairs,
+    json_fault,
+    parse_choice,
+    parse_time,
+    quoted,
+)
 from hexad.core.audit_notes import AuditEvent, AuditSink
 from hexad.core.json_types import JSONValue
 from hexad.core.retry import TryAgain, retry
@@ -74,7 +81,7 @@ def given_object(value: Mapping[str, JSONValue] | str, what: str) -> dict[str, J
             value_object = read_json(value)
         except ValueError as error:
             raise InvalidSpace(
-                f"Invalid space {what}: {error}; give an object, such as {example}."
+                f"Invalid space {what}: {json_fault(error)}; give an object, such as {example}."
             ) from error
     if not isinstance(value_object, Mapping):
         raise InvalidSpace(f"Invalid space {what} {quoted(value_object)}: give an object, such as {example}.")
@@ -86,7 +93,7 @@ def given_object(value: Mapping[str, JSONValue] | str, what: str) -> dict[str, J
             f"Invalid space {what}: it holds half a character, {error.object[error.start]!r}; give whole characters."
         ) from error
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidSpace(f"Invalid space {what}: {error}; give what JSON can hold.") from error
+        raise InvalidSpace(f"Invalid space {what}: {json_fault(error)}; give what JSON can hold.") from error
     if size > OBJECT_BYTES_LIMIT:
         raise InvalidSpace(
             f"Invalid space {what}: {size:,} bytes are more than the {OBJECT_BYTES_LIMIT:,} it may have."

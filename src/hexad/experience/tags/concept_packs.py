@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, cast
 
-from hexad.core.arguments import read_regular
+from hexad.core.arguments import json_fault, read_regular
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput, NotFound, StorageFailure
 from hexad.experience.values.tags import PARENT, TAG_NAME_CHARS_LIMIT, Concept, ConceptPack, check_tag_name
@@ -138,7 +138,7 @@ def _json(data: bytes, file: Path) -> JSONValue:
     try:
         return cast("JSONValue", json.loads(data))
     except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"{file} is not JSON: {error}.") from error
+        raise InvalidInput(f"{file} is not JSON: {json_fault(error)}.") from error
 
 
 def _mapping(value: JSONValue, file: Path) -> _Object:

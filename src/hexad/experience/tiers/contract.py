@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from hexad.core.actor import AS_OWNER, Actor
-from hexad.core.arguments import is_whole, parse_path, quoted, read_regular, read_toml
+from hexad.core.arguments import is_whole, json_fault, parse_path, quoted, read_regular, read_toml
 from hexad.core.clock import Clock
 from hexad.core.json_types import JSONValue
 from hexad.database.codec import parse
@@ -120,7 +120,7 @@ def _mapping(value: Mapping[str, object] | str | Path) -> Mapping[str, object]:
         document: object = read_toml(text) if path.suffix.lower() == ".toml" else json.loads(text)
     except (ValueError, RecursionError) as error:  # what both decoders raise is one, and a wrong encoding
         raise InvalidInput(
-            f"The contract {path} cannot be read: {error}. Write JSON, or TOML as *.toml."
+            f"The contract {path} cannot be read: {json_fault(error)}. Write JSON, or TOML as *.toml."
         ) from error
     if not isinstance(document, dict):
         raise InvalidInput(f"The contract {path} holds {quoted(document)} where it should say `resources`.")

@@ -8,6 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from hexad.core.arguments import json_fault
 from hexad.errors import InvalidInput
 from hexad.ingest.sources.decode import decoded, mark_of
 from hexad.memory.source import Skip
@@ -65,10 +66,8 @@ def records_of(file: BinaryIO) -> Iterator[tuple[int, object] | Skip]:
             yield number, json.loads(line)
         except json.JSONDecodeError as error:
             yield bad_line(number, f"not JSON: {error.msg} at column {error.colno}")
-        except RecursionError:
-            yield bad_line(number, "it is nested too deeply to be read")
-        except ValueError:
-            yield bad_line(number, "it holds a number with more digits than are read")
+        except (RecursionError, ValueError) as error:
+            yield bad_line(number, json_fault(error))
 
 
 def bad_line(number: int, reason: str) -> Skip:
@@ -98,7 +97,7 @@ def load_json(path: Path) -> object:
         ) from error
     except (RecursionError, ValueError) as error:
         raise InvalidInput(
-            f"{str(path)!r} is nested too deeply or holds a number too long to read."
+            f"{str(path)!r} is no JSON of an export: {json_fault(error)}. Check which file you named."
         ) from error
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from hexad.core.arguments import encodable, join_pairs, join_pairs_in, quoted
+from hexad.core.arguments import encodable, join_pairs, join_pairs_in, json_fault, quoted
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidMemory, LimitExceeded
 from hexad.memory.draft import Draft
@@ -64,8 +64,9 @@ def validate(draft: Draft) -> Draft:
             raise InvalidMemory(f"The {name} {quoted(number)} is not between 0 and 1.", argument=name)
     if draft.valid_from and draft.valid_to and draft.valid_to < draft.valid_from:
         raise InvalidMemory(
-            f"valid_to {draft.valid_to.isoformat()} is before valid_from {draft.valid_from.isoformat()}.",
+            f"valid_to {draft.valid_to.isoformat()} is before valid_from {draft.valid_from.isoformat()};",
             argument="valid_to",
+            remedy="give a later {valid_to}, or leave it out.",
         )
     if draft.created_at and draft.updated_at and draft.updated_at < draft.created_at:
         raise InvalidMemory(
@@ -75,7 +76,7 @@ def validate(draft: Draft) -> Draft:
     _check_summaries(draft)
     if draft.metadata is not None and not isinstance(draft.metadata, Mapping):
         raise InvalidMemory(
-            f"The metadata {str(draft.metadata)[:80]} is not an object; give names with values.",
+            f"metadata = {quoted(draft.metadata)} is not an object; give names with values.",
             argument="metadata",
         )
     metadata: Any = check_json("metadata", draft.metadata, limit_bytes=METADATA_BYTES_LIMIT)
@@ -147,7 +148,8 @@ def check_json(name: str, value: Any, *, limit_bytes: int = VALUE_BYTES_LIMIT) -
         ) from error
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidMemory(
-            f"The {name} is not JSON: {error}. Give objects, lists, strings and numbers.", argument=name
+            f"The {name} is not JSON: {json_fault(error)}. Give objects, lists, strings and numbers.",
+            argument=name,
         ) from error
     if size > limit_bytes:
         raise LimitExceeded(

@@ -31,7 +31,7 @@ from hexad.agent_state.checkpoints import (
     StateValue,
     StoredCheckpoint,
 )
-from hexad.core.arguments import is_whole, quoted, value_list
+from hexad.core.arguments import is_whole, json_fault, quoted, value_list
 from hexad.engine import Hexad
 from hexad.errors import InvalidInput
 from hexad.integrations.open_store import owned_context
@@ -119,7 +119,9 @@ class HexadCheckpointer(BaseCheckpointSaver[Any]):
         try:
             written = json.dumps(noted)
         except (TypeError, ValueError, RecursionError) as error:
-            raise InvalidInput(f"metadata cannot be stored as JSON: {error}.", argument="metadata") from error
+            raise InvalidInput(
+                f"metadata cannot be stored as JSON: {json_fault(error)}.", argument="metadata"
+            ) from error
         run = noted.get("run_id")
         self._checkpoints.put(
             StoredCheckpoint(

@@ -25,7 +25,7 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from hexad.core.arguments import is_number, is_whole, parse_name, parse_text, quoted, value_list
+from hexad.core.arguments import is_number, is_whole, json_fault, parse_name, parse_text, quoted, value_list
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONValue
 from hexad.engine import Hexad
@@ -149,8 +149,8 @@ class HexadStore(BaseStore):
             json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
         except (TypeError, ValueError, RecursionError) as error:
             raise InvalidInput(
-                f"The value of key {quoted(op.key)} is no JSON: {error}. Give objects, lists, strings of whole "
-                "characters and finite numbers.",
+                f"The value of key {quoted(op.key)} is no JSON: {json_fault(error)}. Give objects, lists, strings of "
+                "whole characters and finite numbers.",
                 argument="value",
             ) from error
         place = [*op.namespace, str(op.key)]

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import hexad
+from hexad.core.arguments import json_fault
 
 if TYPE_CHECKING:
     from hexad import Hexad, Memory
@@ -251,7 +252,9 @@ def parse_lines(text: str, name: str) -> Graph:
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise hexad.InvalidInput(f"{name}:{number} is no JSON: {error}. Nothing was stored.") from error
+            raise hexad.InvalidInput(
+                f"{name}:{number} is no JSON: {json_fault(error)}. Nothing was stored."
+            ) from error
         kind = record.get("type") if isinstance(record, dict) else None
         try:
             if kind == _ENTITY:

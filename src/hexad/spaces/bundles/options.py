@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Final
 
-from hexad.core.arguments import is_whole, parse_time, quoted, require_question_length
+from hexad.core.arguments import is_whole, json_fault, parse_time, quoted, require_question_length
 from hexad.errors import InvalidInput
 from hexad.spaces.bundles.bundle import (
     LIMIT_DEFAULT,
@@ -106,7 +106,8 @@ def _mapping(options: GivenOptions) -> Mapping[str, object]:
             value = json.loads(options)
         except (ValueError, RecursionError) as error:
             raise InvalidInput(
-                f'options = {quoted(options)} is no JSON: {error}. Write {{"limit": 3}}.', argument="options"
+                f'options = {quoted(options)} is no JSON: {json_fault(error)}. Write {{"limit": 3}}.',
+                argument="options",
             ) from error
     if not isinstance(value, Mapping):
         raise InvalidInput(

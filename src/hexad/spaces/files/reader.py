@@ -6,16 +6,16 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final, NoReturn
 
-from hexad.core.arguments import absence, parse_path
+from hexad.core.arguments import absence, json_fault, parse_path
 from hexad.core.json_types import JSONValue
 from hexad.database.encryption.store_files import PLAIN, StoreFiles
-from hexad.errors import HexadError, InvalidSpace, LimitExceeded, NotFound
+from hexad.errors import HexadError, InvalidInput, InvalidSpace, LimitExceeded, NotFound
 from hexad.memory.memory import Trust
 from hexad.memory.source import Skip
 from hexad.memory.write_protection import NAMES as PROTECTION
@@ -39,6 +39,10 @@ _LETS_IN: Final = frozenset({*PROTECTION, "allow_delete", "auto_pin", "env_allow
 """Policies that decide who is believed, and what may be kept, shown first or removed."""
 
 
+Refuse = Callable[[Path, str], NoReturn]
+"""Raises for a file, with what is wrong with it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedSpace:
     """A file that can be stored as a whole. `head` is the file without its objects, in its order; `trust` the most
@@ -58,12 +62,17 @@ class ParsedSpace:
     """Whether a space that it makes gets the file's policies; without it only those that hide something."""
 
 
-def load_json(file: Path, own: StoreFiles = PLAIN) -> object:
+def load_json(file: Path, own: StoreFiles = PLAIN, *, refuse: Refuse | None = None) -> object:
     """Return what a JSON file holds; raises `NotFound`, `LimitExceeded`, or `InvalidSpace` with line and column.
 
     `own` are the files of an open store, whose encrypted ones can be read: `IntegrityError` for any other such.
+    `refuse` raises another error than `InvalidSpace`, for a file that is not to be the file of a space.
     """
+    refuse = refuse or _refuse
     if not parse_path(file, "file").is_file():
+        if file.exists():
+            what = "a folder" if file.is_dir() else "a pipe or a device"
+            raise InvalidInput(f"{str(file)!r} is {what}; give a file.")
         raise NotFound(f"{absence(file, 'file')}; check the path.")
     size = own.size(file)
     if size > FILE_BYTES_LIMIT:
@@ -71,37 +80,37 @@ def load_json(file: Path, own: StoreFiles = PLAIN) -> object:
             f"The file {file} has {size:,} bytes; a space file has at most {FILE_BYTES_LIMIT:,}."
         )
     if size > LONGEST_TEXT_BYTES:
-        _refuse_endless_text(file, own)
+        _refuse_endless_text(file, own, refuse)
     data = own.read(file)
-    _refuse_many_containers(file, data)
+    _refuse_many_containers(file, data, refuse)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        _refuse(file, f"line {line} holds bytes that are no UTF-8 (at byte {error.start:,})")
+        refuse(file, f"line {line} holds bytes that are no UTF-8 (at byte {error.start:,})")
     try:
         return read_json(text)
     except ValueError as error:
-        _refuse(file, str(error))
+        refuse(file, json_fault(error))
 
 
-def _refuse_endless_text(file: Path, own: StoreFiles) -> None:
+def _refuse_endless_text(file: Path, own: StoreFiles, refuse: Refuse) -> None:
     """Refuse a file with so much between two quotation marks as no memory has, before it is in memory as a whole."""
     since = 0
     for piece in own.pieces(file):
         since = 0 if _QUOTE.search(piece) else since + len(piece)
         if since > LONGEST_TEXT_BYTES:
-            _refuse(file, f"one text or list of numbers in it has more than {LONGEST_TEXT_BYTES:,} bytes")
+            refuse(file, f"one text or list of numbers in it has more than {LONGEST_TEXT_BYTES:,} bytes")
 
 
-def _refuse_many_containers(file: Path, data: bytes) -> None:
+def _refuse_many_containers(file: Path, data: bytes, refuse: Refuse) -> None:
     """Refuse a file of next to nothing but objects and lists, which would take many times its size."""
     most = CONTAINERS_FREE + len(data) // BYTES_A_CONTAINER
     if data.count(b"{") + data.count(b"[") <= most:
         return
     count = sum(found.lastindex is not None for found in _CONTAINER.finditer(data))  # not those in texts
     if count > most:
-        _refuse(file, f"it has {count:,} objects and lists; a file of its size has at most {most:,}")
+        refuse(file, f"it has {count:,} objects and lists; a file of its size has at most {most:,}")
 
 
 def read_json(text: str) -> object:
@@ -114,7 +123,7 @@ def read_json(text: str) -> object:
     except json.JSONDecodeError as error:
         raise ValueError(f"not JSON at line {error.lineno}, column {error.colno}: {error.msg}") from error
     except RecursionError as error:
-        raise ValueError(str(error)) from error
+        raise ValueError(json_fault(error)) from error
     if depth(value, DEPTH_LIMIT) > DEPTH_LIMIT:
         raise ValueError(f"its lists and objects stand in each other more than {DEPTH_LIMIT} deep")
     if _SURROGATE_ESCAPE.search(text):

@@ -13,7 +13,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, NoReturn, cast
 
 from hexad.core.arguments import parse_path, parse_time, quoted
 from hexad.core.clock import format_time
@@ -21,7 +21,7 @@ from hexad.core.json_types import JSONValue
 from hexad.database.codec import dump
 from hexad.database.encryption.store_files import PLAIN, StoreFiles
 from hexad.database.files import PRIVATE_FILE_MODE, ensure_dir
-from hexad.errors import Conflict, HexadError, IntegrityError, InvalidInput, InvalidSpace
+from hexad.errors import Conflict, HexadError, IntegrityError, InvalidInput
 from hexad.spaces.files.document import SpaceDocument, Step, canonical_hash
 from hexad.spaces.files.reader import load_json
 from hexad.spaces.files.report import ExportReport, Verified
@@ -166,10 +166,7 @@ def verify_export(file: str | Path, *, trusted_key: str | None = None, own: Stor
         raise InvalidInput(
             f"own = {quoted(own)} cannot be used; leave it out, or ask `hx.spaces.verify`.", argument="own"
         )
-    try:
-        bundle = load_json(path, own)
-    except InvalidSpace as error:
-        raise _broken(path, f"it cannot be read ({error})") from error
+    bundle = load_json(path, own, refuse=_unreadable)
     head = _head(path, bundle)
     document, public_key = cast("Mapping[str, JSONValue]", head["document"]), cast("str", head["public_key"])
     if canonical_hash(document) != head["content_hash"]:
@@ -191,6 +188,10 @@ def verify_export(file: str | Path, *, trusted_key: str | None = None, own: Stor
         trusted=trusted,
         document=document,
     )
+
+
+def _unreadable(path: Path, problem: str) -> NoReturn:
+    raise _broken(path, f"it cannot be read ({problem})")
 
 
 def _broken(path: Path, problem: str) -> IntegrityError:

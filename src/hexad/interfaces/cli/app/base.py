@@ -7,6 +7,8 @@ imported only by a command that needs them, so that `hexad --help` and a complet
 from __future__ import annotations
 
 import json
+import os
+import stat
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,6 +26,8 @@ import click
 import hexad
 from hexad.config import find_store, load_settings, store_above
 from hexad.core.arguments import absence as absence
+from hexad.core.arguments import json_fault as json_fault
+from hexad.core.arguments import quoted as quoted
 from hexad.core.prompt_fence import escaped, fenced_json
 
 if TYPE_CHECKING:
@@ -496,6 +500,17 @@ _PLACES: Final = frozenset({
 """Parameters that are paths or begin with one: a name of a file is bytes, and what takes it says what it cannot be."""
 
 
+class NamedPath(click.Path):
+    """A path that was typed; an empty one, which Python takes for the current folder, is refused as that."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; raises `BadParameter`."""
+        if value == "":
+            what = "file" if self.file_okay else "folder"
+            self.fail(f"'' names no {what}; give the path of one.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def _require_whole(parameter: click.Parameter, value: object) -> None:
     """Raise `InvalidInput`, naming an option or argument, for bytes of its value that are no UTF-8."""
     if parameter.name in _PLACES or isinstance(parameter.type, click.Path):
@@ -517,6 +532,22 @@ def read_bounded(stream: BinaryIO, what: str) -> bytes:
     return data
 
 
+def read_file(file: Path, *, read: Callable[[BinaryIO], bytes] | None = None) -> bytes:
+    """Return what a file holds, or what comes out of a pipe that somebody writes to, such as `<(command)`.
+
+    `read` reads from it, by default `read_bounded`, which raises `LimitExceeded`. Raises `InvalidInput` for a pipe that
+    nobody writes to, which would be waited for, and `OSError` as `open` does.
+    """
+    with open(file, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as stream:
+        os.set_blocking(stream.fileno(), True)
+        data = read_bounded(stream, repr(str(file))) if read is None else read(stream)
+        if not data and stat.S_ISFIFO(os.fstat(stream.fileno()).st_mode):
+            raise hexad.InvalidInput(
+                f"{str(file)!r} is a pipe that nobody writes to; give a file, or - for what is piped in."
+            )
+    return data
+
+
 def parse_object(text: str | None, option: str) -> dict[str, Any] | None:
     """Return a JSON object; raises `BadParameter` naming `option` for anything else."""
     if text is None:
@@ -525,7 +556,7 @@ def parse_object(text: str | None, option: str) -> dict[str, Any] | None:
     try:
         value = json.loads(text, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
-        raise click.BadParameter(f"{shown} is no JSON: {error}.", param_hint=option) from error
+        raise click.BadParameter(f"{shown} is no JSON: {json_fault(error)}.", param_hint=option) from error
     if not isinstance(value, dict):
         raise click.BadParameter(f'{shown} is no JSON object; write {{"name": value}}.', param_hint=option)
     return value

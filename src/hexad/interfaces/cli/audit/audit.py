@@ -16,7 +16,7 @@ from hexad import EventType, SystemClock
 from hexad.audit import AuditLog
 from hexad.audit.reviewers import new_reviewer
 from hexad.config import load_settings
-from hexad.interfaces.cli.app.base import Command, Function, Group, note, several, state
+from hexad.interfaces.cli.app.base import Command, Function, Group, NamedPath, note, several, state
 from hexad.interfaces.cli.app.completion import session_ids
 from hexad.interfaces.cli.experience.options import TICKS, time_range
 from hexad.interfaces.cli.output.render import clean, count, show, table, table_room
@@ -47,7 +47,7 @@ def ledger_option(function: Function) -> Function:
     """Add `--ledger`."""
     return click.option(
         "--ledger",
-        type=click.Path(path_type=Path),
+        type=NamedPath(path_type=Path),
         metavar="DIR",
         help="The ledger's own folder; default: the one of the store.",
     )(function)
@@ -209,7 +209,7 @@ _asked = each(
 @click.option("--offset", type=click.IntRange(0), default=0, help="Skip this many at the start.")
 @click.option(
     "--archive",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    type=NamedPath(path_type=Path, exists=True, dir_okay=False),
     metavar="FILE",
     help="Of those in this archive, not in the ledger.",
 )
@@ -260,7 +260,7 @@ def _query_lines(records: list[AuditRecord]) -> Iterator[str]:
 
 @audit.command()
 @_asked
-@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Output; default: stdout.")
+@click.option("--out", type=NamedPath(path_type=Path), metavar="FILE", help="Output; default: stdout.")
 def export(*, credential: str | None, ledger: Path | None, out: Path | None, **given: Any) -> None:
     """Write records of the ledger as JSON lines, decrypted.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hexad.interfaces.cli.app.base import Command, Group
+from hexad.interfaces.cli.app.base import Command, Group, NamedPath
 from hexad.interfaces.cli.app.completion import session_ids
 from hexad.interfaces.cli.audit.audit import credential_of, credential_option, ledger_of, ledger_option
 from hexad.interfaces.cli.experience.options import TICKS, time_range
@@ -123,12 +123,12 @@ def _show_lines(incident: Incident) -> Iterator[str]:
 
 @incident.command("export", cls=Command)
 @click.argument("name")
-@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE", help="Output file.")
+@click.option("--out", required=True, type=NamedPath(path_type=Path), metavar="FILE", help="Output file.")
 @click.option(
     "--archive",
     "archives",
     multiple=True,
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    type=NamedPath(path_type=Path, exists=True, dir_okay=False),
     metavar="FILE",
     help="Records that were in this archive before they were marked, too; repeat it.",
 )

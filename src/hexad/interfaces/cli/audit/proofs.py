@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import EXIT_INTEGRITY, Command, note, read_bounded
+from hexad.interfaces.cli.app.base import EXIT_INTEGRITY, Command, NamedPath, note, read_file
 from hexad.interfaces.cli.audit.audit import ledger_of, ledger_option
 from hexad.interfaces.cli.output.progress import meter
 from hexad.interfaces.cli.output.render import clean, count, hanging, show, width
@@ -22,7 +22,7 @@ _UNSEEN: Final = (
     "that the newest records were cut off",
     "that all records from some point on were written anew by somebody who can read the ledger's key",
 )
-_FILES = click.Path(path_type=Path, exists=True, dir_okay=False)
+_FILES = NamedPath(path_type=Path, exists=True, dir_okay=False)
 
 
 @click.command(cls=Command)
@@ -124,7 +124,7 @@ def _uncovered(verification: Verification) -> list[str]:
 
 @click.command(cls=Command)
 @click.option(
-    "--out", type=click.Path(path_type=Path), metavar="FILE", help="Write it there; default: stdout."
+    "--out", type=NamedPath(path_type=Path), metavar="FILE", help="Write it there; default: stdout."
 )
 @ledger_option
 def checkpoint(*, out: Path | None, ledger: Path | None) -> None:
@@ -206,5 +206,4 @@ def _note(path: Path) -> str:
 
 
 def _text(path: Path) -> str:
-    with path.open("rb") as file:
-        return read_bounded(file, str(path)).decode("utf-8", "replace")
+    return read_file(path).decode("utf-8", "replace")

@@ -13,7 +13,7 @@ import hexad
 from hexad.audit import check_archive, check_export, check_incident
 from hexad.audit.archive_file import FORM
 from hexad.audit.export_file import OF_QUESTION, form_of
-from hexad.interfaces.cli.app.base import Command, confirm, note
+from hexad.interfaces.cli.app.base import Command, NamedPath, confirm, note
 from hexad.interfaces.cli.audit.audit import credential_of, credential_option, ledger_of, ledger_option
 from hexad.interfaces.cli.experience.options import TICKS
 from hexad.interfaces.cli.output.render import clean, count, show
@@ -21,12 +21,12 @@ from hexad.interfaces.cli.output.render import clean, count, show
 if TYPE_CHECKING:
     from hexad.audit import Archive, AuditLog, Destroyed, IncidentExport, LedgerExport, Retention
 
-_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+_FILE = NamedPath(path_type=Path, exists=True, dir_okay=False)
 
 
 @click.command(cls=Command)
 @click.option("--before", required=True, metavar="TIME", help="What is older: RFC 3339 or a date.")
-@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE", help="Output file.")
+@click.option("--out", required=True, type=NamedPath(path_type=Path), metavar="FILE", help="Output file.")
 @credential_option
 @ledger_option
 def archive(*, before: str, out: Path, credential: str | None, ledger: Path | None) -> None:
@@ -58,7 +58,7 @@ def _archive_lines(archive: Archive | None, before: str) -> Iterator[str]:
 @click.option("--keep-all", is_flag=True, help="From now on, keep all timesteps in the ledger.")
 @click.option(
     "--into",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=NamedPath(path_type=Path, file_okay=False),
     metavar="DIR",
     help="With --keep: where archives go; default: `archives` beside the ledger.",
 )

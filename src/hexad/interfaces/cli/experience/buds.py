@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import EXIT_INTEGRITY, Command, Group, confirm, note, state
+from hexad.interfaces.cli.app.base import EXIT_INTEGRITY, Command, Group, NamedPath, confirm, note, state
 from hexad.interfaces.cli.app.completion import bud_names, concept_ids, submission_ids, tag_names
 from hexad.interfaces.cli.experience.options import tag_of
 from hexad.interfaces.cli.experience.recall import print_steps
@@ -230,7 +230,7 @@ def _submissions_lines(
 
 @click.command(cls=Command)
 @click.argument("submission", shell_complete=submission_ids)
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Output; default: exports/ID.")
+@click.option("--out", type=NamedPath(path_type=Path), metavar="DIR", help="Output; default: exports/ID.")
 def export(submission: str, *, out: Path | None) -> None:
     """Write the evidence of a submission as a package.
 

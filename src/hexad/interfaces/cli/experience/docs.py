@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import Group, confirm, note, several, state
+from hexad.interfaces.cli.app.base import Group, NamedPath, confirm, note, read_file, several, state
 from hexad.interfaces.cli.app.completion import document_paths
 from hexad.interfaces.cli.output.render import (
     clean,
@@ -118,7 +118,7 @@ def search(
     """
     with state().opened() as hx:
         documents = hx.xdb.documents.search(
-            text_query=" ".join(words) or None,
+            text_query=" ".join(words) if words else None,
             doc_type=doc_type,
             tags=several(tags),
             match="any" if any_tag else "all",
@@ -174,8 +174,7 @@ def _content(file: Path | None) -> str:
                 raise click.UsageError("Nothing to store: give a FILE, or pipe a text in.")
             data = sys.stdin.buffer.read(_READ_LIMIT)
         else:
-            with file.open("rb") as stream:
-                data = stream.read(_READ_LIMIT)
+            data = read_file(file, read=lambda stream: stream.read(_READ_LIMIT))
         return data.decode("utf-8")
     except FileNotFoundError as error:
         raise hexad.NotFound(f"There is no file {where}; name one, or - for what is piped in.") from error
@@ -186,7 +185,7 @@ def _content(file: Path | None) -> str:
 
 
 @docs.command()
-@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.argument("file", required=False, type=NamedPath(path_type=Path))
 @click.option(
     "--type",
     "doc_type",
@@ -224,7 +223,7 @@ def add(*, file: Path | None, name: str | None, tags: tuple[str, ...], **options
 
 @docs.command()
 @click.argument("document", shell_complete=document_paths)
-@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.argument("file", required=False, type=NamedPath(path_type=Path))
 @click.option("--tag", "tags", multiple=True, help="Its tags from now on; may be repeated.")
 @click.option(
     "--data-subject",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import Command, several, state
+from hexad.interfaces.cli.app.base import Command, json_fault, several, state
 from hexad.interfaces.cli.app.completion import concept_ids
 from hexad.interfaces.cli.experience.options import CONCEPT, ConceptRange, session_option
 from hexad.interfaces.cli.output.progress import meter
@@ -125,7 +125,7 @@ def _parsed(line: bytes) -> Mapping[str, Any]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise hexad.InvalidInput(f"{_shown(line)} is no JSON: {error}.") from error
+        raise hexad.InvalidInput(f"{_shown(line)} is no JSON: {json_fault(error)}.") from error
     if not isinstance(row, dict):
         raise hexad.InvalidInput(f"{_shown(line)} is no JSON object; give event_type and content at least.")
     return row

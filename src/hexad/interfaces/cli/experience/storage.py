@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from hexad import AccessDenied
-from hexad.interfaces.cli.app.base import Command, confirm, note, state
+from hexad.interfaces.cli.app.base import Command, NamedPath, confirm, note, state
 from hexad.interfaces.cli.output.plots import Gauge, Line, Part, draw, gauges, glyphs, stacked
 from hexad.interfaces.cli.output.progress import meter, waiting
 from hexad.interfaces.cli.output.render import clean, count, hanging, show, size, table, table_room, width
@@ -235,7 +235,7 @@ def _show_report_lines(report: CompressionReport) -> Iterator[str]:
 
 
 @click.command(cls=Command)
-@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.argument("file", required=False, type=NamedPath(path_type=Path))
 @click.option("--clear", is_flag=True, help="End the contract: the deployment group's minimums hold.")
 def contract(file: Path | None, *, clear: bool) -> None:
     """Show the lifecycle contract, or put the one in FILE in force.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import Function, Group, confirm, note, note_more, state
+from hexad.interfaces.cli.app.base import Function, Group, NamedPath, confirm, note, note_more, state
 from hexad.interfaces.cli.app.completion import concept_ids, tag_names
 from hexad.interfaces.cli.experience.options import tag_of
 from hexad.interfaces.cli.experience.render import application_table, tag_kind, tag_table
@@ -261,7 +261,7 @@ def concepts(query: str, *, limit: int) -> None:
 
 
 @tags.command("load-pack")
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=NamedPath(path_type=Path))
 def load_pack(path: Path) -> None:
     """Load the concept pack at PATH.
 

@@ -14,10 +14,13 @@ import click
 import hexad
 from hexad.interfaces.cli.app.base import (
     Command,
+    NamedPath,
     absence,
+    json_fault,
     note,
     parse_object,
-    read_bounded,
+    quoted,
+    read_file,
     read_stdin,
     several,
     state,
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 @click.argument("text", required=False)
 @click.option(
     "--messages",
+    type=NamedPath(),
     metavar="FILE",
     help="JSON list of messages (role, content, optional name and time) to store as a conversation; - for stdin.",
 )
@@ -118,7 +122,7 @@ def _remember_messages(file: str, text: str | None, options: dict[str, Any]) -> 
     try:
         messages = json.loads(read_stdin() if file == "-" else _read(Path(file)))
     except (ValueError, RecursionError) as error:
-        raise hexad.InvalidInput(f"{file!r} is no JSON: {error}.") from error
+        raise hexad.InvalidInput(f"{file!r} is no JSON: {json_fault(error)}.") from error
     if isinstance(messages, dict) and "messages" in messages:
         messages = messages["messages"]
     if not isinstance(messages, list):
@@ -167,6 +171,8 @@ def _json_or_text(value: str) -> Any:
         return json.loads(value)
     except ValueError:
         return value
+    except RecursionError as error:
+        raise click.BadParameter(f"{quoted(value)}: {json_fault(error)}.", param_hint="--value") from error
 
 
 def _receipt(memory: Memory, *, inferred: bool = False) -> dict[str, object]:
@@ -204,7 +210,7 @@ def _rules(memory: Memory) -> str:
 
 
 @click.command("remember-raw", cls=Command)
-@click.argument("file", required=False)
+@click.argument("file", required=False, type=NamedPath())
 @click.option("--space", default="default", show_default=True, help="Space to store it in; created when new.")
 @click.option("--kind", required=True, help="guide, config, decision, log, code, note, …")
 @click.option(
@@ -283,8 +289,7 @@ def _read(file: Path) -> str:
     try:
         if file.is_dir():
             raise hexad.InvalidInput(f"{str(file)!r} is a folder; `hexad ingest` takes folders.")
-        with file.open("rb") as stream:
-            data = read_bounded(stream, repr(str(file)))
+        data = read_file(file)
     except FileNotFoundError as error:
         raise hexad.NotFound(f"{absence(file, 'file')}; check its name, or give - for stdin.") from error
     except OSError as error:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import Command, note, state, warn
+from hexad.interfaces.cli.app.base import Command, NamedPath, note, state, warn
 from hexad.interfaces.cli.output.progress import meter
 from hexad.interfaces.cli.output.render import clean, count, show
 
@@ -76,7 +76,7 @@ def _export_lines(report: ExportReport, is_new: bool) -> Iterator[str]:
 
 
 @click.command(cls=Command)
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=NamedPath(path_type=Path))
 @click.option(
     "--trusted-key", metavar="KEY", help="The public key, or its fingerprint, that must have signed it."
 )
@@ -113,7 +113,7 @@ def _say_key(verified: Verified) -> None:
 
 
 @click.command(cls=Command)
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=NamedPath(path_type=Path))
 @click.option(
     "--name", metavar="SPACE", help="Bring it back as this space; default: the one it was exported from."
 )
@@ -149,7 +149,7 @@ def _restored_lines(report: RestoreReport, *, dry_run: bool) -> Iterator[str]:
 
 
 @click.command("read-file", cls=Command)
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=NamedPath(path_type=Path))
 @click.option(
     "--name", metavar="SPACE", help="Read it into this space; default: the one that the file names."
 )

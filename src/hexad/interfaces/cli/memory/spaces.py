@@ -13,10 +13,13 @@ import click
 from hexad.interfaces.cli.app.base import (
     Function,
     Group,
+    NamedPath,
     confirm,
+    json_fault,
     note,
     parse_object,
-    read_bounded,
+    quoted,
+    read_file,
     state,
 )
 from hexad.interfaces.cli.output.progress import meter
@@ -254,7 +257,7 @@ def _require_known(unset: Sequence[str], there: Mapping[str, Any]) -> None:
 @click.argument("settings", metavar="[KEY=VALUE]...", nargs=-1)
 @click.option("--set", "whole", metavar="JSON", help="Replace the whole policy with this object.")
 @click.option(
-    "--file", "file", type=click.Path(path_type=Path), help="Replace it with the object in this file."
+    "--file", "file", type=NamedPath(path_type=Path), help="Replace it with the object in this file."
 )
 @click.option("--unset", multiple=True, metavar="KEY", help="Remove this setting; repeatable.")
 @click.option("--pii", "pii", multiple=True, help="Redact this, such as email, phone or all; repeatable.")
@@ -305,6 +308,8 @@ def _setting(text: str) -> tuple[str, Any]:
         return key.strip(), json.loads(value)
     except ValueError:
         return key.strip(), value
+    except RecursionError as error:
+        raise click.UsageError(f"{quoted(text)} is no setting: {json_fault(error)}.") from error
 
 
 def _whole(text: str | None, file: Path | None) -> Mapping[str, Any] | None:
@@ -313,10 +318,15 @@ def _whole(text: str | None, file: Path | None) -> Mapping[str, Any] | None:
     if text is not None:
         raise click.UsageError("--set and --file both replace the whole policy; give one of them.")
     try:
-        with file.open("rb") as stream:
-            return parse_object(read_bounded(stream, repr(str(file))).decode("utf-8"), "--file")
-    except (OSError, UnicodeDecodeError) as error:
-        raise click.BadParameter(f"{str(file)!r} cannot be read: {error}.", param_hint="--file") from error
+        return parse_object(read_file(file).decode("utf-8"), "--file")
+    except OSError as error:
+        raise click.BadParameter(
+            f"{str(file)!r} cannot be read: {error.strerror}.", param_hint="--file"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise click.BadParameter(
+            f"{str(file)!r} is no UTF-8 text: byte {error.start} is none.", param_hint="--file"
+        ) from error
 
 
 @spaces.command()

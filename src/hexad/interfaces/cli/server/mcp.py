@@ -11,7 +11,16 @@ from typing import Any
 import click
 
 import hexad
-from hexad.interfaces.cli.app.base import Command, Group, absence, note, read_bounded, read_stdin, state
+from hexad.interfaces.cli.app.base import (
+    Command,
+    Group,
+    NamedPath,
+    absence,
+    note,
+    read_file,
+    read_stdin,
+    state,
+)
 from hexad.interfaces.cli.output.render import clean, count, show
 from hexad.interfaces.cli.server.options import listening_options
 from hexad.interfaces.mcp.knowledge_graph import SPACE, KnowledgeGraph, parse_lines
@@ -52,7 +61,7 @@ def graph(ctx: click.Context, *, space: str) -> None:
 
 
 @graph.command("import", cls=Command)
-@click.argument("file")
+@click.argument("file", type=NamedPath())
 @_graph_space
 def import_(file: str, *, space: str) -> None:
     """Add what FILE holds, the reference memory server's JSON lines, to the graph; - is stdin.
@@ -124,9 +133,12 @@ def _say(listening: Any) -> None:
 
 def _read(file: Path) -> str:
     try:
-        with file.open("rb") as stream:
-            return read_bounded(stream, repr(str(file))).decode("utf-8-sig")
+        return read_file(file).decode("utf-8-sig")
     except FileNotFoundError as error:
         raise hexad.NotFound(f"{absence(file, 'file')}; check its name, or give - for stdin.") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise hexad.InvalidInput(f"{str(file)!r} cannot be read as UTF-8: {error}.") from error
+    except OSError as error:
+        raise hexad.InvalidInput(f"{str(file)!r} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise hexad.InvalidInput(
+            f"{str(file)!r} is no UTF-8 text: byte {error.start} is none; convert it, for example with iconv."
+        ) from error

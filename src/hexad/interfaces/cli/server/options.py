@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
+from hexad.interfaces.cli.app.base import NamedPath
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -23,11 +25,11 @@ def listening_options(*, port: int) -> Callable[[Function], Function]:
             help="Port; 0 takes a free one.",
         ),
         click.option(
-            "--certificate", type=click.Path(path_type=Path), metavar="FILE", help="TLS certificate, PEM."
+            "--certificate", type=NamedPath(path_type=Path), metavar="FILE", help="TLS certificate, PEM."
         ),
         click.option(
             "--key",
-            type=click.Path(path_type=Path),
+            type=NamedPath(path_type=Path),
             metavar="FILE",
             help="Private key of the certificate, PEM.",
         ),

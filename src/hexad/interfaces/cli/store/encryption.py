@@ -12,7 +12,7 @@ import click
 
 import hexad
 from hexad.config import find_store, load_settings
-from hexad.interfaces.cli.app.base import Command, Function, confirm, note, state, warn
+from hexad.interfaces.cli.app.base import Command, Function, NamedPath, confirm, note, state, warn
 from hexad.interfaces.cli.output.progress import meter
 from hexad.interfaces.cli.output.render import clean, count, show, size
 
@@ -26,18 +26,11 @@ _OWNER: Final = "owner"
 _SHORTEST: Final = 8  # the library refuses what is shorter; here it is asked for again, before it is repeated
 
 
-def _named(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
-    if value == Path():
-        raise click.BadParameter("'' names no file.", ctx, param)
-    return value
-
-
 def provider_options(function: Function) -> Function:
     """Add the options that say where a new key is."""
     function = click.option(
         "--key-file",
-        type=click.Path(path_type=Path, dir_okay=False),
-        callback=_named,
+        type=NamedPath(path_type=Path, dir_okay=False),
         metavar="FILE",
         help="Keep the key in this file, which is made unless it is there; best outside the project.",
     )(function)
@@ -156,7 +149,7 @@ def decrypt(*, dry_run: bool, yes: bool, user: bool) -> None:
     Afterwards whoever can read its files can read everything in it.
     """
     _require_owner()
-    if not dry_run:
+    if not dry_run and hexad.encryption_state(_place(user), user=user) is not None:
         confirm(
             f"Decrypt the {'user layer' if user else 'store'}, so that whoever can read its files can read all of it?",
             yes=yes,
