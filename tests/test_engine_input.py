@@ -153,7 +153,7 @@ def test_a_text_that_cannot_be_stored_names_why_and_changes_nothing(
         ({"space": 5}, hexad.InvalidInput, ["space = 5"]),
         ({"path": 5}, hexad.InvalidInput, ["path must be a string, not 5"]),
         ({"tags": [1]}, hexad.InvalidInput, ["tags", "1"]),
-        ({"query": ""}, hexad.InvalidInput, ["question is empty", "memory list"]),
+        ({"query": ""}, hexad.InvalidInput, ["question is empty", "hx.memories()"]),
         ({"query": " \n"}, hexad.InvalidInput, ["question is empty"]),
         ({"query": "x" * 100_001}, hexad.LimitExceeded, ["100,001", "8,192"]),
         ({"limit": 0}, hexad.InvalidInput, ["limit = 0", "1 to 1000"]),

@@ -276,6 +276,46 @@ def test_too_large_a_body_and_too_large_a_text_are_refused(server):
     assert before == server.get("/v1/memories/count").json()
 
 
+@pytest.mark.parametrize(
+    ("method", "address", "body", "reason", "remedy"),
+    [
+        (
+            "POST", "/v1/xdb/tokens?session_id=nowhere", {"event_type": "output", "content": "Hello"},
+            "There is no session 'nowhere'", "`POST /v1/xdb/start-session` creates it.",
+        ),
+        ("POST", "/v1/recall", {"query": ""}, "The question is empty", "say what to recall. `GET /v1/memories` shows everything."),
+        (
+            "GET", "/v1/governance/why?topic=+", None, "topic = ' ' names nothing that was decided about",
+            "give a file, a commit or a subject. `GET /v1/memories?kinds=decision` lists the decisions.",
+        ),
+        ("GET", "/v1/memories/get?id_or_path=nope", None, "Memory 'nope' not found", "`GET /v1/memories` lists what is there."),
+        (
+            "GET", "/v1/memories/get?id_or_path=mem_00000000", None,
+            "Memory 'mem_00000000' not found", "`GET /v1/memories` lists what is there.",
+        ),
+    ],
+)  # fmt: skip
+def test_reason_and_remedy_stand_apart_in_the_words_of_http(
+    server: HttpServer, method: str, address: str, body: dict[str, str] | None, reason: str, remedy: str
+) -> None:
+    problem = server.request(
+        method,
+        address,
+        content=None if body is None else json.dumps(body),
+        headers={"content-type": "application/json"},
+    ).json()
+
+    assert (reason, remedy) == (problem["reason"].rstrip("."), problem["remedy"])
+    assert problem["detail"].startswith(reason) and problem["detail"].endswith(remedy)
+
+
+def test_a_client_of_ours_is_sent_the_words_of_the_library(server: HttpServer) -> None:
+    with hexad.connect(server.url, token=server.token) as hx, pytest.raises(hexad.InvalidInput) as caught:
+        hx.recall("")
+
+    assert "The question is empty; say what to recall. `hx.memories()` shows everything." == str(caught.value)
+
+
 def test_what_is_not_served_is_a_problem_too(server):
     unknown, method = server.get("/v1/nothing"), server.get("/v1/recall")
 

@@ -41,27 +41,44 @@ def status_of(error: HexadError) -> int:
     return next(_STATUS[kind.__name__] for kind in type(error).__mro__ if kind.__name__ in _STATUS)
 
 
-def problem_of(error: HexadError, name_of: Mapping[str, str] | None = None) -> dict[str, JSONValue]:
-    """Return an error as a problem; `name_of` has HTTP's words for the calls and commands of a remedy."""
+def problem_of(
+    error: HexadError, name_of: Mapping[str, str] | None = None, *, is_exact: bool = False
+) -> dict[str, JSONValue]:
+    """Return an error as a problem; `name_of` has HTTP's words for the calls and commands of a remedy.
+
+    With `is_exact`, for a client of ours, reason and remedy are those of the library, whose words it has itself.
+    """
     words = name_of or {}
     kind = type(error).__name__
-    detail = error.message(lambda reference: _named(reference, words))
-    if isinstance(error, NotFound) and not detail.endswith(
-        (".", "?")
-    ):  # in the words of document 1, and no others
-        detail = f"{detail}; `{_named('memories', words)}` lists what is there."
+
+    def spoken(text: str) -> str:
+        return _COMMAND.sub(lambda match: f"`{words.get(match[1], match[1])}`", text)
+
+    detail = spoken(error.message(lambda reference: _named(reference, words)))
+    reason, remedy = error.reason, error.remedy
+    if not is_exact:
+        reason = spoken(reason)
+        remedy = detail.removeprefix(reason).lstrip() if remedy else ""
+    if isinstance(error, NotFound) and not detail.endswith((".", "?")):  # document 1's words, and no others
+        listed = f"`{_named('memories', words)}` lists what is there."
+        detail = f"{detail}; {listed}"
+        remedy = remedy if is_exact else listed
     return {
         "type": f"{_TYPE}{kind}",
         "title": kind,
         "status": status_of(error),
-        "detail": _COMMAND.sub(lambda match: f"`{words.get(match[1], match[1])}`", detail),
-        "reason": error.reason.removesuffix(_BEFORE_REMEDY),
-        **({"remedy": error.remedy} if error.remedy else {}),
+        "detail": detail,
+        "reason": reason.removesuffix(_BEFORE_REMEDY),
+        **({"remedy": remedy} if remedy else {}),
         **({"argument": error.argument} if error.argument else {}),
     }
 
 
 def _named(reference: str, words: Mapping[str, str]) -> str:
+    if reference in words:
+        return words[reference]
+    if " " in reference.partition("=")[0]:
+        return ""  # what only a program can heed
     argument = _ARGUMENT.fullmatch(reference)
     if argument is not None:  # as it stands in a body
         value = argument[2].replace("'", '"')

@@ -334,6 +334,12 @@ class GovernanceFacade:
         Why: No dependency.
         See: src/parse.py
         """
+        if isinstance(topic, str) and not topic.strip():
+            raise InvalidInput(
+                f"topic = {quoted(topic)} names nothing that was decided about;",
+                argument="topic",
+                remedy="give a file, a commit or a subject. `{hx.memories(kinds=['decision'])}` lists the decisions.",
+            )
         topic = check_query(topic, "topic")
         parse_whole(limit, "limit", least=1)
         if space is not None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import json
+import re
+from pathlib import Path
 
 import pytest
 
+import hexad
 from hexad import errors
 from hexad.client.problems import error_of, problem_of, status_of
 from hexad.errors import HexadError, InvalidInput, NotFound, ProviderError, ServerUnreachable
+from hexad.interfaces.http_server.call_names import CALL_NAMES
 
 KINDS = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, HexadError)]
 
@@ -17,7 +22,7 @@ KINDS = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issu
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_each_error_is_raised_again(kind: type[HexadError]):
     error = kind("It is over;", remedy="`{find_tags}` finds another.")
-    sent = json.loads(json.dumps(problem_of(error)))
+    sent = json.loads(json.dumps(problem_of(error, is_exact=True)))
     again = error_of(sent, sent["status"])
 
     assert (kind, str(error), error.remedy) == (type(again), str(again), again.remedy)
@@ -49,6 +54,43 @@ def test_an_argument_stands_as_in_a_body(reference, words):
     error = InvalidInput("No.", remedy=f"Give {{{reference}}}.")
 
     assert f"No. Give {words}." == problem_of(error)["detail"]
+
+
+REMEDIES = sorted({
+    word.value.value
+    for file in Path(hexad.__file__).parent.rglob("*.py")
+    for word in ast.walk(ast.parse(file.read_text()))
+    if isinstance(word, ast.keyword) and word.arg == "remedy" and isinstance(word.value, ast.Constant)
+})  # fmt: skip
+
+
+def test_no_problem_shows_the_template_of_a_remedy():
+    """`{start_session}` is for those who fill it in."""
+    assert len(REMEDIES) > 50
+    for remedy in REMEDIES:
+        problem = problem_of(InvalidInput("No;", remedy=remedy), CALL_NAMES)
+        for text in (problem["detail"], problem.get("remedy", "")):
+            assert re.search(r"\{[^{}\"]", str(text)) is None, text
+        assert str(problem["detail"]).endswith(str(problem.get("remedy", "")))
+
+
+def test_a_remedy_names_the_addresses_of_calls_that_are_served():
+    """What is not served stays as the library calls it."""
+    not_served = {
+        "read_copies",
+        "write_copies",
+        "export_submission",
+        "hx.xdb.set_contract",
+        "hx.session.current",
+    }
+    calls = {name for remedy in REMEDIES for name in re.findall(r"`\{([^{}]+)\}`", remedy)}
+    named = {
+        name: problem_of(InvalidInput("No;", remedy=f"{{{name}}}"), CALL_NAMES)["remedy"] for name in calls
+    }
+
+    assert not_served == {
+        name for name, words in named.items() if re.match("(GET|POST) /v1/", str(words)) is None
+    }
 
 
 def test_a_command_is_named_by_its_address_where_it_has_one():

@@ -26,6 +26,7 @@ from hexad.core.redactions import redactions
 from hexad.engine import Hexad
 from hexad.errors import HexadError, InvalidInput, NotFound
 from hexad.interfaces.http_server.bodies import MalformedRequest, arguments_of_body, arguments_of_query
+from hexad.interfaces.http_server.call_names import CALL_NAMES, is_exact
 from hexad.interfaces.http_server.guard import Limits, Refusal, RequestGuard
 from hexad.interfaces.http_server.logins import visible, within
 from hexad.interfaces.http_server.metrics import Metrics
@@ -44,20 +45,6 @@ from hexad.interfaces.http_server.streams import (
 from hexad.interfaces.http_server.tokens import Login, TokenFile
 
 _JSON: Final = "application/json"
-_COMMANDS: Final[Mapping[str, str]] = {
-    "hexad memory list": "memories",
-    "hexad spaces list": "spaces.list",
-    "hexad memory quarantine list": "quarantine.list",
-    "hexad memory quarantine release": "quarantine.release",
-    "hexad prefs set": "user.prefer",
-    **{f"hexad {name}": name for name in ("check", "forget", "maintain", "reindex", "remember")},
-}
-"""The calls that commands make, where a remedy names these."""
-_WORDS: Final[Mapping[str, str]] = {
-    **{name: f"{verb.method} {verb.path}" for verb in VERBS.values() for name in {verb.name, verb.call}},
-    **{command: f"{VERBS[name].method} {VERBS[name].path}" for command, name in _COMMANDS.items()},
-}
-"""What HTTP calls the calls and commands that a remedy names."""
 
 
 class Desk:
@@ -96,7 +83,7 @@ class Desk:
             pairs = request.query_params.multi_items() if is_query else []
             if body:
                 _require_json(request)
-            is_exact = MEDIA_TYPE in request.headers.get("accept", "")
+            exact = is_exact(request)
 
             def work() -> tuple[bytes, str]:
                 with redactions() as taken:
@@ -104,7 +91,7 @@ class Desk:
                         arguments_of_query(verb, pairs) if is_query else arguments_of_body(verb, body)
                     )
                 self.metrics.note_records(verb.name, value)
-                if is_exact:
+                if exact:
                     return json.dumps(encode(value)).encode("ascii"), taken.written()
                 text = json.dumps(plain(readable(verb, value)), ensure_ascii=False, allow_nan=False)
                 return fenced_json(text).encode(), taken.written()
@@ -113,9 +100,9 @@ class Desk:
                 content, taken = await self.store.pool.run(verb, work)
             except HexadError as error:
                 measured.status = _status(error)
-                return problem_response(error)
+                return problem_response(request, error)
             headers = {REDACTED_HEADER: taken} if taken else None
-            return Response(content, headers=headers, media_type=MEDIA_TYPE if is_exact else _JSON)
+            return Response(content, headers=headers, media_type=MEDIA_TYPE if exact else _JSON)
 
 
 def _space_of(hx: Hexad, memory_id: str) -> str | None:
@@ -141,11 +128,15 @@ def _status(error: HexadError) -> int:
 
 
 def problem_response(
-    error: HexadError, *, status: int | None = None, headers: Mapping[str, str] | None = None
+    request: Request,
+    error: HexadError,
+    *,
+    status: int | None = None,
+    headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """Return an error as a problem."""
+    """Return an error as a problem, in the words of who asks."""
     status = _status(error) if status is None else status
-    problem = problem_of(error, _WORDS)
+    problem = problem_of(error, CALL_NAMES, is_exact=is_exact(request))
     if isinstance(error, MalformedRequest):
         problem.update(type="urn:hexad:error:InvalidInput", title="InvalidInput")
     retry = {"retry-after": "1"} if status == 503 else {}
@@ -286,15 +277,13 @@ def _route_by_path(app: FastAPI) -> None:
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    del request
     assert isinstance(error, Refusal)
-    return problem_response(error.error, status=error.status, headers=error.headers)
+    return problem_response(request, error.error, status=error.status, headers=error.headers)
 
 
 async def _raised(request: Request, error: Exception) -> Response:
-    del request
     assert isinstance(error, HexadError)
-    return problem_response(error)
+    return problem_response(request, error)
 
 
 async def _not_routed(request: Request, error: Exception) -> Response:
@@ -304,7 +293,7 @@ async def _not_routed(request: Request, error: Exception) -> Response:
     if error.status_code == 405:
         allowed = (error.headers or {}).get("Allow", "another method")
         reason = InvalidInput(f"{what} is not served;", remedy=f"send {allowed}.")
-    return problem_response(reason, status=error.status_code, headers=error.headers)
+    return problem_response(request, reason, status=error.status_code, headers=error.headers)
 
 
 async def _gone(request: Request, error: Exception) -> Response:
@@ -313,5 +302,5 @@ async def _gone(request: Request, error: Exception) -> Response:
 
 
 async def _failed(request: Request, error: Exception) -> Response:
-    del request, error  # its words may hold what was sent; the server's log has them
-    return problem_response(HexadError("The server failed;", remedy="its log says why."))
+    del error  # its words may hold what was sent; the server's log has them
+    return problem_response(request, HexadError("The server failed;", remedy="its log says why."))

@@ -15,13 +15,14 @@ from starlette.requests import ClientDisconnect, Request
 
 from hexad.client.pool import iterate
 from hexad.client.problems import problem_of
-from hexad.client.wire import MEDIA_TYPE, encode
-from hexad.core.arguments import parse_time
+from hexad.client.wire import encode
+from hexad.core.arguments import json_fault, parse_time
 from hexad.core.as_json import as_json, plain
 from hexad.core.clock import format_time
 from hexad.core.json_types import JSONObject, JSONValue
 from hexad.engine import Hexad
 from hexad.errors import AccessDenied, HexadError, InvalidInput, LimitExceeded
+from hexad.interfaces.http_server.call_names import CALL_NAMES, is_exact
 from hexad.interfaces.http_server.guard import Receive, Refusal, Scope, Send
 from hexad.interfaces.http_server.metrics import Metrics
 from hexad.interfaces.http_server.stores import ServedStore
@@ -154,7 +155,10 @@ class TokenStream:
             yield self._problem(error)
 
     def _problem(self, error: HexadError) -> bytes:
-        return _line({**self._recorded.to_dict(), "done": False, "problem": problem_of(error)})
+        return _line({**self._recorded.to_dict(), "done": False, "problem": self._problem_of(error)})
+
+    def _problem_of(self, error: HexadError) -> dict[str, JSONValue]:
+        return problem_of(error, CALL_NAMES, is_exact=is_exact(self._request))
 
     async def _record(self, lines: list[bytes]) -> bool:
         """Record lines; raises for the first that cannot be, when those before it are recorded."""
@@ -203,7 +207,7 @@ def _row(line: bytes) -> Mapping[str, Any]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"this is no JSON: {type(error).__name__}.") from None
+        raise InvalidInput(f"this is no JSON: {json_fault(error)}.") from None
     if not isinstance(row, dict):
         raise InvalidInput('this is no JSON object, such as {"event_type": "output", "content": "Hello"}.')
     return row
@@ -237,13 +241,13 @@ async def export_lines(hx: Hexad, request: Request) -> AsyncGenerator[bytes]:
             argument=unknown[0],
             remedy="known are scope, session, subject.",
         )
-    is_exact = MEDIA_TYPE in request.headers.get("accept", "")
+    exact = is_exact(request)
     begin = functools.partial(
         hx.export, params.get("scope"), session=params.get("session"), subject=params.get("subject")
     )
     async with aclosing(iterate(begin)) as pages:
         async for items in pages:
-            yield b"".join(_line(encode(item) if is_exact else plain(item)) for item in items)
+            yield b"".join(_line(encode(item) if exact else plain(item)) for item in items)
 
 
 # Changes --------------------------------------------------------------------------------------------------------------

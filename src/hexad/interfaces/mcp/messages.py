@@ -18,13 +18,12 @@ _TOOLS: Final = {
     "close_file": "session",
     "confirm=True": "its owner does, with `hexad forget --purge`",
     "space=": "space",
+    "hx.memories(kinds=['decision'])": 'recall with kinds=["decision"]',
 }
 """The tool that makes a call of the library, or who does it, by the name that remedies have for it."""
 _REMEDIES: Final = {
-    "`hx.memories()` and `hexad memory list` show everything.": (
-        "The resource hexad://space/NAME shows what a space holds."
-    ),
-    "`hexad memory list` shows what is there.": "recall gives the ids of memories that are active.",
+    "`hx.memories()` shows everything.": ("The resource hexad://space/NAME shows what a space holds."),
+    "`hx.memories()` shows what is there.": "recall gives the ids of memories that are active.",
     "`hexad spaces list` shows the spaces there are.": "The resources hexad://space/NAME are the spaces there are.",
 }
 """What a client can do, by what a shell can."""

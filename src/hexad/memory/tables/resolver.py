@@ -21,6 +21,7 @@ _NAMED: Final = 5
 """Spaces that a message names; the others are counted."""
 _HASHED: Final = "substr(m.content_hash, 8, 12) = ? AND m.content_hash = ?"
 """Of the hash the index has twelve characters after `sha256:`, which tell texts apart."""
+_REMEDY: Final = "`{hx.memories()}` shows what is there."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +46,7 @@ class MemoryNames:
         """Return the row number of an id that is known to the caller, hidden or not; raises `NotFound`."""
         row = self._db.query_one("SELECT no FROM memories WHERE id = ?", (memory_id,))
         if row is None:
-            raise NotFound(f"Memory {memory_id!r} not found. `hexad memory list` shows what is there.")
+            raise NotFound(f"Memory {memory_id!r} not found.", remedy=_REMEDY)
         return int(row[0])
 
     def resolve(self, id_or_path: str, *, space: str | None) -> int:
@@ -98,8 +99,7 @@ class MemoryNames:
         )
         if not rows:
             raise NotFound(
-                f"Memory {given!r} not found: no path is called so, and no id ends so. `hexad memory list` shows what "
-                "is there."
+                f"Memory {given!r} not found: no path is called so, and no id ends so.", remedy=_REMEDY
             )
         if len(rows) > 1:
             raise Conflict(

@@ -208,7 +208,8 @@ def check_query(query: str, argument: str = "query", *, may_be_empty: bool = Fal
         if may_be_empty:
             return ""
         raise InvalidInput(
-            "The question is empty; say what to recall. `hx.memories()` and `hexad memory list` show everything.",
+            "The question is empty;",
             argument=argument,
+            remedy="say what to recall. `{hx.memories()}` shows everything.",
         )
     return query

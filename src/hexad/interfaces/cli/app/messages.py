@@ -44,6 +44,8 @@ _COMMANDS: Final = {
     "hx.project.get_todos()": "hexad project todos",
     "hx.project.components()": "hexad project components",
     "resume": "hexad session resume",
+    "hx.memories()": "hexad memory list",
+    "hx.memories(kinds=['decision'])": "hexad memory list --kind decision",
 }
 """The command that makes a call of the library, by the name that remedies have for it. Nothing else knows: commands
 have names of their own, and each is imported when it runs."""
@@ -54,6 +56,7 @@ _TYPED: Final = {
     "time_range[1]": "--until",
     "time_range": "--since and --until",
     "expires_at": "--expires",
+    "text_query": "WORDS",
 }
 """Arguments of the library that a command has under another name than its own parameters."""
 _SHARED: Final = {"actor": "--role", "confirm": "--yes"}
