@@ -54,20 +54,34 @@ _REFERENCE: Final = re.compile(r"\{([^{}\"][^{}]*)\}")
 _PASSWORD: Final = re.compile(r"(:/{1,2}[^\s/:@'\"]*):[^\s/@'\"]+@")
 
 
+# A value that stands in no quotes must neither steer a terminal nor make a message that nobody can print.
+_UNPRINTABLE: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u061c\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
 def discreet(message: str) -> str:
-    """Return a message without whole texts and keys.
+    r"""Return a message without whole texts, keys and what steers a terminal.
 
     >>> discreet("text = '" + "so " * 100 + "' is no time.").count("so ")
     53
+    >>> discreet("There is no \x1b[2J.")
+    'There is no \\x1b[2J.'
     >>> discreet("Is 'sk" + "-live12345678' a space?")
     "Is 'sk-l…' a space?"
     >>> discreet("There is no file '/" + "a/" * 100 + "notes.md'.").endswith("a/notes.md'.")
     True
     """
+    message = printable(message)
     if len(message) > VALUE_CHARS_LIMIT:
         message = _QUOTED.sub(_beginning, message)
         message = _RUN.sub(_two_ends, message)
     return _PASSWORD.sub(r"\1:…@", _KEY.sub(_masked, message))
+
+
+def printable(message: str) -> str:
+    """Return a message with its control characters and halves of characters as Python writes them."""
+    return _UNPRINTABLE.sub(lambda match: repr(match[0])[1:-1], message)
 
 
 def _beginning(match: re.Match[str]) -> str:
@@ -99,6 +113,7 @@ class HexadError(Exception):
 
     def __init__(self, *args: object, argument: str | None = None, remedy: str = "") -> None:
         words = [discreet(arg) if isinstance(arg, str) else arg for arg in args]
+        remedy = printable(remedy)
         self.reason = str(words[0]) if words else ""
         if remedy:
             words[:1] = [_joined(self.reason, remedy, lambda reference: reference)]

@@ -478,6 +478,12 @@ class DocumentRepository:
             match=match,
         )
         require_question_length(parse_text(text_query, "text_query") or "", "text_query")
+        if text_query is not None and not text_query.strip():
+            raise InvalidInput(
+                f"text_query = {quoted(text_query)} says nothing to look for; give words, or leave it out for all "
+                "documents by path.",
+                argument="text_query",
+            )
         if text_query is None:
             return self._documents.find(document_filter, limit=limit, offset=parse_offset(offset))
         return self._documents.search(text_query, document_filter, limit=limit, offset=parse_offset(offset))

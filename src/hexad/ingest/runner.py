@@ -164,7 +164,9 @@ class Ingestor:
             for done, thing in enumerate(things, start=1):
                 run.take(thing)
                 if progress is not None:
-                    progress(Progress(done=done, total=total, current=thing.source_id or ""))
+                    # What is passed over stands in no count.
+                    whole = None if total is None else max(total, done)
+                    progress(Progress(done=done, total=whole, current=thing.source_id or ""))
             run.finish()
         run.report.seconds = self._clock.monotonic() - started
         return run.report

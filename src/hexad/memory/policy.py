@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final, Protocol, TypeGuard, cast
 
 from hexad.core.actor import check_role
-from hexad.core.arguments import is_number, is_whole, value_excerpt
+from hexad.core.arguments import is_number, is_whole, quoted
 from hexad.core.json_types import JSONValue
 from hexad.errors import HexadError, InvalidSpace
 from hexad.memory.memory import Relevance
@@ -256,10 +256,10 @@ def parse_space_budget(value: JSONValue) -> SpaceBudget:
 
 def _bad(name: str, value: object, remedy: str) -> InvalidSpace:
     try:
-        shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        shown = quoted(value) if isinstance(value, str) else json.dumps(value)[:80]
     except (TypeError, ValueError, RecursionError):  # no JSON
-        shown = value_excerpt(value)
-    return InvalidSpace(f"Invalid space policy {name!r}: {shown[:80]!r} cannot be used; {remedy}.")
+        shown = quoted(value)
+    return InvalidSpace(f"Invalid space policy {name!r}: {shown} cannot be used; {remedy}.")
 
 
 def _is_number(value: object) -> TypeGuard[float]:

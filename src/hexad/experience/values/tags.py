@@ -167,7 +167,7 @@ def parse_timestep_id(timestep_id: str) -> tuple[str, int]:
     value: object = timestep_id
     if not isinstance(value, str):
         raise InvalidTarget(
-            f"timestep_id must be a string, not {str(value)[:80]}; give an id such as 'ts-session-17'.",
+            f"timestep_id must be a string, not {quoted(value)}; give an id such as 'ts-session-17'.",
             argument="timestep_id",
         )
     session, dash, tick = timestep_id.removeprefix("ts-").rpartition("-")

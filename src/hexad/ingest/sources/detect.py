@@ -151,7 +151,7 @@ def _existing(source: str | Path) -> Path:
             ) from None
         raise NotFound(
             f"Source {str(source)!r} was not found (looked for {str(path)!r}). Check the spelling, or use "
-            f"'git:{source}' if it is a range of commits."
+            f"{f'git:{source}'!r} if it is a range of commits."
         ) from None
     except OSError as error:
         raise InvalidInput(

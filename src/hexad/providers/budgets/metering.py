@@ -85,7 +85,7 @@ def parse_prices(table: Mapping[str, object]) -> dict[str, Price]:
             raise InvalidInput(f"[prices] {name!r} is not provider:model; write it like {_EXAMPLE}.")
         if not isinstance(value, Mapping) or not value or set(value) - {"input", "output"}:
             raise InvalidInput(
-                f"[prices] {name!r} = {str(value)[:80]} cannot be used; write it like {_EXAMPLE}."
+                f"[prices] {name!r} = {quoted(value)} cannot be used; write it like {_EXAMPLE}."
             )
         amounts = {"input": 0.0, "output": 0.0}
         for side, amount in value.items():
