@@ -367,7 +367,7 @@ def test_what_was_exported_comes_back_elsewhere_as_it_was(opened: Opener, tmp_pa
     here.ingest(handbook(tmp_path), space="docs")
     file = here.spaces.export("docs", tmp_path / "docs.json").path
 
-    report = there.spaces.restore(file)
+    report = there.spaces.restore(file, policies=True)
 
     assert (report.read.objects, 0, False) == (report.read.created, report.read.unchanged, report.dry_run)
     assert here.spaces.write_file("docs").read_bytes() == there.spaces.write_file("docs").read_bytes()
@@ -383,11 +383,91 @@ def test_what_was_exported_comes_back_elsewhere_as_it_was(opened: Opener, tmp_pa
 
 def test_a_restored_lexon_space_is_still_what_lexon_wrote(opened: Opener, tmp_path: Path) -> None:
     here, there = opened(), opened(folder(tmp_path, "there"))
-    here.spaces.read_file(RUNTIME)
+    here.spaces.read_file(RUNTIME, policies=True)
 
     there.spaces.restore(here.spaces.export("runtime", tmp_path / "runtime.json").path)
 
     assert RUNTIME.read_bytes() == there.spaces.write_file("runtime").read_bytes()
+
+
+POTENT: dict[str, object] = {
+    "roles": ["lead"], "allow_delete": True, "auto_pin": [{"kinds": ["decision"]}], "env_allow": ["DATABASE_URL"],
+    "pii_redaction": [], "protected_paths": [], "quarantine_trust": "none",
+}  # fmt: skip
+
+
+@pytest.fixture
+def potent(opened: Opener, tmp_path: Path) -> hexad.ExportReport:
+    """An export of a space with policies that let things in, by a store of somebody else."""
+    sender = opened(folder(tmp_path, "sender"))
+    sender.remember("Deploys happen on Tuesday.", space="docs", id="deploys")
+    sender.spaces.set_policy("docs", POTENT)
+    return sender.spaces.export("docs", tmp_path / "potent.json")
+
+
+@pytest.mark.parametrize("merge", [False, True])
+def test_an_export_by_an_unknown_key_brings_its_policies_only_when_asked(
+    hx: Hexad, potent: hexad.ExportReport, merge: bool
+) -> None:
+    dry = hx.spaces.restore(potent.path, dry_run=True, merge=merge)
+    report = hx.spaces.restore(potent.path, merge=merge)
+
+    assert not report.verified.trusted
+    assert {"roles": ["lead"]} == hx.spaces.get("docs").policies, "what hides something stays"
+    (note,) = (note for note in report.read.notes if "left out" in note)
+    assert f"6 policies were left out ({', '.join(sorted(set(POTENT) - {'roles'}))})" in note
+    assert all(word in note for word in ("policies=True", "--policies", "trusted_key", "--trusted-key"))
+    assert note in dry.read.notes
+
+
+@pytest.mark.parametrize("by", ["policies", "fingerprint", "public key"])
+def test_an_export_brings_all_its_policies_when_asked_or_by_a_trusted_key(
+    hx: Hexad, potent: hexad.ExportReport, by: str
+) -> None:
+    key = {"fingerprint": potent.key_fingerprint, "public key": bundle_of(potent.path)["public_key"]}.get(by)
+
+    report = hx.spaces.restore(potent.path, trusted_key=key, policies=by == "policies")
+
+    assert hx.spaces.get("docs").policies == POTENT
+    assert not [note for note in report.read.notes if "left out" in note]
+
+
+def test_an_export_of_this_store_brings_its_policies_back_in_another_process_too(
+    opened: Opener, tmp_path: Path
+) -> None:
+    hx = opened()
+    hx.remember("Deploys happen on Tuesday.", space="docs")
+    hx.spaces.set_policy("docs", POTENT)
+    file = hx.spaces.export("docs", tmp_path / "own.json").path
+    hx.spaces.delete("docs")
+    hx.close()
+
+    again = opened()
+    report = again.spaces.restore(file)
+
+    assert again.spaces.get("docs").policies == POTENT
+    assert not [note for note in report.read.notes if "left out" in note]
+
+
+@pytest.mark.parametrize("door", ["restore", "read_file"])
+def test_policies_that_were_left_out_are_not_signed_as_this_stores_own(
+    opened: Opener, potent: hexad.ExportReport, tmp_path: Path, door: str
+) -> None:
+    hx = opened()
+    if door == "restore":
+        hx.spaces.restore(potent.path)
+    else:
+        plain = tmp_path / "plain.json"
+        plain.write_text(json.dumps({**bundle_of(potent.path)["document"], "board": "kept"}), "utf-8")
+        hx.spaces.read_file(plain)
+
+    file = hx.spaces.export("docs", tmp_path / "own.json").path
+    hx.spaces.create("docs", reset=True)
+    hx.spaces.restore(file)
+
+    assert {"roles": ["lead"]} == bundle_of(file)["document"]["policies"]
+    assert {"roles": ["lead"]} == hx.spaces.get("docs").policies
+    assert ("kept" if door == "read_file" else None) == bundle_of(file)["document"].get("board")
 
 
 def test_a_restore_into_a_space_in_use_is_refused_unless_merged(hx: Hexad, exported: Path) -> None:

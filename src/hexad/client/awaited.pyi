@@ -311,6 +311,7 @@ class AsyncSpacesFacade:
         dry_run: bool = False,
         merge: bool = False,
         trust: Trust | str | None = None,
+        policies: bool = False,
         progress: Callable[[int], None] | None = None,
     ) -> RestoreReport: ...
 

@@ -66,6 +66,13 @@ _SUMMARIES: Final = "./"
 """Source id under which an ingest keeps its summary of a folder."""
 _FORMATS: Final = ("lexon",)
 _PLACEHOLDER: Final = "<space>"
+_POLICIES_OF_A_FILE: Final = (
+    "Read the file with policies=True (`hexad spaces read-file --policies`) to take them, or set them."
+)
+_POLICIES_OF_AN_EXPORT: Final = (
+    "The export is signed by no key that this store trusts: restore it with policies=True (`hexad spaces restore "
+    "--policies`), or with the sender's key (trusted_key=, `--trusted-key`), to take them, or set them."
+)
 OBJECT_BYTES_LIMIT: Final = 64 << 10
 """Largest metadata or policy of a space."""
 OBJECT_DEPTH_LIMIT: Final = 50
@@ -422,7 +429,12 @@ class SpacesFacade:
             raise InvalidInput(f"{path} is a signed export; `restore` verifies it and brings its space back.")
         parsed = parse_space(document, file=path, renamed=name is not None)
         return self._read(
-            replace(parsed, trust=_trust_limit(trust), takes_policies=policies),
+            replace(
+                parsed,
+                trust=_trust_limit(trust),
+                takes_policies=policies,
+                how_to_take_policies=_POLICIES_OF_A_FILE,
+            ),
             name,
             dry_run=dry_run,
             progress=progress,
@@ -532,13 +544,16 @@ class SpacesFacade:
         dry_run: bool = False,
         merge: bool = False,
         trust: Trust | str | None = None,
+        policies: bool = False,
         progress: Callable[[int], None] | None = None,
     ) -> RestoreReport:
         """Verify a signed export, then bring its space back: ids, times, pins, what is archived, policies.
 
         The space, or `name`, must not be there or must hold no memory; `merge` reads the export into one that does,
         as `read_file` reads a file. `trusted_key`, a public key or its fingerprint, must then be the export's. Without
-        `trust` its memories are trusted as it says, whoever signed it; with it no more than that.
+        `trust` its memories are trusted as it says, whoever signed it; with it no more than that. An export signed by
+        this store's own key or by `trusted_key` brings its policies; of any other those that hide something come
+        (`roles`, `visibility`), and the others with `policies`: the report's notes name what was left out.
 
         Raises `IntegrityError` for an export that does not verify, `Conflict` for a space that is in use, and what
         `read_file` raises; then nothing was stored.
@@ -547,7 +562,12 @@ class SpacesFacade:
         parsed = parse_space(
             verified.document, file=verified.file, default_name=verified.space, renamed=name is not None
         )
-        parsed = replace(parsed, trust=_trust_limit(trust))
+        parsed = replace(
+            parsed,
+            trust=_trust_limit(trust),
+            takes_policies=policies or verified.trusted or self._context.keys.signs_as(verified.public_key),
+            how_to_take_policies=_POLICIES_OF_AN_EXPORT,
+        )
         target = parsed.name if name is None else name
         detail: Mapping[str, JSONValue] = {"hash": verified.content_hash, "key": verified.key_fingerprint}
         report = self._read(

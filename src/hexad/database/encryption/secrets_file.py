@@ -116,6 +116,13 @@ class KeyStore:
 
         return Ed25519PrivateKey.from_private_bytes(self._secrets["signing_seed"])
 
+    def signs_as(self, public_key: str) -> bool:
+        """Whether what `public_key` signed is by this file's key; False without a file, or one that cannot be read."""
+        state = self.state()
+        if not state.exists or state.problem is not None:
+            return False
+        return self.signing_key().public_key().public_bytes_raw().hex() == public_key
+
     def state(self) -> KeyState:
         """Return what can be said about the file without making it."""
         try:

@@ -218,12 +218,30 @@ def _head(
             head["updated_at"] = record["updated_at"]
         if alone:
             head |= {key: record[key] for key in _TIMES if not head.get(key)}
+            head |= _policies_in_force(head, space)
         return head if as_read or OBJECTS in head else {**head, OBJECTS: None}
     policies = origin.file.get("policies")
     if isinstance(policies, Mapping):
         unknown = {key: policy for key, policy in policies.items() if key not in KNOWN_POLICIES}
         record["policies"] = {**dict(space.policies), **unknown}
     return {**record, **{key: value for key, value in origin.file.items() if key not in KEYS}}
+
+
+def _policies_in_force(head: Mapping[str, JSONValue], space: Space) -> dict[str, JSONValue]:
+    """Return the policies that an export has of a file's: those that the space took, and those that are not known.
+
+    The store signs an export and takes it at its word later; what was left out would come into force by that.
+    """
+    policies = head.get("policies")
+    if not isinstance(policies, Mapping):
+        return {}
+    return {
+        "policies": {
+            name: policy
+            for name, policy in policies.items()
+            if name in space.policies or name not in KNOWN_POLICIES
+        }
+    }
 
 
 def places(stores: Stores, ids: Sequence[str]) -> dict[str, tuple[int, str]]:

@@ -221,8 +221,7 @@ def settled_policies(parsed: ParsedSpace, space: Space | None) -> tuple[Mapping[
     if left_out:
         what = "policy was" if len(left_out) == 1 else "policies were"
         notes.append(
-            f"{len(left_out):,} {what} left out ({', '.join(left_out)}): read the file with policies=True "
-            "(`hexad spaces read-file --policies`) to take them, or set them."
+            f"{len(left_out):,} {what} left out ({', '.join(left_out)}). {parsed.how_to_take_policies}"
         )
     if space is None:
         if any(parsed.policies.get(name) and name not in usable for name in _WHO_SEES):

@@ -58,8 +58,10 @@ class ParsedSpace:
     updated_at: datetime | None
     objects: Sequence[ParsedObject]
     trust: Trust | None = None
-    takes_policies: bool = True
+    takes_policies: bool = False
     """Whether a space that it makes gets the file's policies; without it only those that hide something."""
+    how_to_take_policies: str = ""
+    """What somebody does who wants those that were left out, as a whole sentence."""
 
 
 def load_json(file: Path, own: StoreFiles = PLAIN, *, refuse: Refuse | None = None) -> object:

@@ -122,19 +122,35 @@ def _say_key(verified: Verified) -> None:
 )
 @click.option("--merge", is_flag=True, help="Also into a space that holds memories; newer ones there stay.")
 @_capped
+@click.option("--policies", is_flag=True, help="Take the policies of an export by whatever key.")
 @click.option("--dry-run", is_flag=True, help="Verify, and only say what would happen.")
 def restore(
-    *, file: Path, name: str | None, trusted_key: str | None, merge: bool, trust: str | None, dry_run: bool
+    *,
+    file: Path,
+    name: str | None,
+    trusted_key: str | None,
+    merge: bool,
+    trust: str | None,
+    policies: bool,
+    dry_run: bool,
 ) -> None:
     """Verify an export, and bring its space back.
 
-    Ids, times, pins, policies and what was archived come back as they were. The space must not be there, or be
-    empty, unless --merge is given. Makes a store where there is none.
+    Ids, times, pins and what was archived come back as they were, and so do policies where this store's own key or
+    --trusted-key signed it; else those that hide something. The space must not be there, or be empty, unless --merge
+    is given. Makes a store where there is none.
     """
 
     def restored(hx: Hexad, *, dry_run: bool, step: Callable[[int], None] | None = None) -> RestoreReport:
         return hx.spaces.restore(
-            file, name=name, trusted_key=trusted_key, merge=merge, trust=trust, dry_run=dry_run, progress=step
+            file,
+            name=name,
+            trusted_key=trusted_key,
+            merge=merge,
+            trust=trust,
+            policies=policies,
+            dry_run=dry_run,
+            progress=step,
         )
 
     with _reading(lambda trial: restored(trial, dry_run=True), create=not dry_run) as hx:
