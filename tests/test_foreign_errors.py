@@ -358,6 +358,19 @@ def test_an_error_of_a_function_of_the_callers_passes_as_it_is(hx: Hexad) -> Non
         hx.embed_pending(progress=progress)
 
 
+def test_an_error_of_a_library_is_ours_where_we_called_it_and_the_callers_where_they_did(
+    tmp_path: Path,
+) -> None:
+    numpy = pytest.importorskip("numpy")
+    ours: dict[str, Any] = {"__name__": "hexad.made_up", "numpy": numpy}
+    exec("def load(path): numpy.load(path)\ndef call(what): what()", ours)
+
+    with pytest.raises(StorageFailure, match=r"Cannot use .*/gone: No such file .*choose another place"):
+        failures_translated(ours["load"])(tmp_path / "gone")
+    with pytest.raises(FileNotFoundError):
+        failures_translated(ours["call"])(lambda: numpy.load(tmp_path / "gone"))
+
+
 def test_the_message_names_the_file_and_the_remedy(tmp_path: Path) -> None:
     ours: dict[str, Any] = {"__name__": "hexad.made_up", "os": os}
     exec("def look(path): os.stat(path)\ndef looks(path): yield os.stat(path)", ours)

@@ -7,6 +7,8 @@ import os
 import resource
 import shutil
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -132,6 +134,67 @@ def test_too_few_handles_are_named_wherever_they_run_out(project: Path) -> None:
     assert [] == [
         words for count, words in zip(counts, told, strict=True) if not count and "`ulimit -n`" not in words
     ]
+
+
+LATE_IMPORTS = """
+import os, pathlib, sys
+import hexad
+
+project, texts = pathlib.Path(sys.argv[1]), sys.argv[2]
+calls = {
+    "recall": lambda hx: hx.recall("When does the gate open?"),
+    "ingest": lambda hx: hx.ingest(texts),
+    "xdb.recall": lambda hx: hx.xdb.recall(text_search="gate"),
+    "user.preferences": lambda hx: hx.user.preferences(),
+}
+
+def outcome(call, room):
+    hx, held = hexad.open(project, background=False), []
+    hx.remember("The gate opens at six.")
+    try:
+        while True:
+            held.append(os.open(os.devnull, os.O_RDONLY))
+    except OSError:
+        pass
+    for _ in range(room):
+        os.close(held.pop())
+    try:
+        call(hx)
+        told = "done"
+    except hexad.StorageFailure as error:
+        told = "named" if "`ulimit -n`" in str(error) else str(error)
+    except Exception as error:
+        told = repr(error)
+    return told
+
+for name, call in calls.items():
+    for room in range(3):
+        sys.stdout.flush()
+        if not (child := os.fork()):  # what was loaded late is not loaded in the next
+            os.write(1, f"{name} {room}: {outcome(call, room)}\\n".encode())
+            os._exit(0)
+        os.waitpid(child, 0)
+"""
+
+
+def test_too_few_handles_for_what_is_loaded_late_are_named(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "gate.md").write_text("# Gate\n\nThe gate opens at six.\n", encoding="utf-8")
+
+    # A fresh interpreter: what `run` starts has loaded what is loaded late.
+    lines = subprocess.run(
+        [sys.executable, "-c", LATE_IMPORTS, project, tmp_path / "texts"],
+        env={name: value for name, value in os.environ.items() if name != "HEXAD_EMBEDDER"},
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout.splitlines()
+
+    assert 12 == len(lines)
+    assert [] == [line for line in lines if not line.endswith((": done", ": named"))]
+    assert {"recall", "ingest", "xdb.recall"} <= {
+        line.partition(" ")[0] for line in lines if line.endswith(": named")
+    }
 
 
 @pytest.mark.parametrize(

