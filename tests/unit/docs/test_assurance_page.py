@@ -66,6 +66,28 @@ def test_what_a_run_counted_stands_with_its_test_until_another_run_counts_anew(p
     assert "(../benchmarks/RESULTS.md#kills)" in text
 
 
+def test_a_long_form_without_a_count_is_said_to_have_no_whole_run(page, repository, capsys):
+    (repository / "tests" / "test_a.py").write_text(
+        "@pytest.mark.parametrize('seed', [1])\n@pytest.mark.long\ndef test_kills(): ...\n", encoding="utf-8"
+    )
+    assert 1 == page.main([], repository=repository)
+    assert "Long forms of the stress tests" in capsys.readouterr().err
+
+    (repository / "benchmarks" / "RESULTS.md").write_text(
+        "# Results\n\n## Kills\n\n## Long forms of the stress tests\n", encoding="utf-8"
+    )
+    assert 0 == page.main([], repository=repository)
+    text = (repository / "docs" / "assurance.md").read_text(encoding="utf-8")
+    assert (
+        "- `tests/test_a.py::test_kills`\n  - a long form of which no whole run is counted: "
+        "[what was run of it](../benchmarks/RESULTS.md#long-forms-of-the-stress-tests)\n"
+    ) in text
+
+    (repository / "run.xml").write_text(RUN.format(""), encoding="utf-8")
+    assert 0 == page.main(["--counted", str(repository / "run.xml")], repository=repository)
+    assert "no whole run" not in (repository / "docs" / "assurance.md").read_text(encoding="utf-8")
+
+
 def test_a_run_with_a_failure_counts_for_nothing(page, repository, capsys):
     run = repository / "run.xml"
     run.write_text(RUN.format("<failure/>"), encoding="utf-8")
