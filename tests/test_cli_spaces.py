@@ -259,6 +259,23 @@ def test_an_export_is_verified_anywhere_and_restored_into_another_store(port, tm
     assert "3 unchanged" in port("spaces", "restore", "../out/port.json", "--merge").out
 
 
+@pytest.mark.parametrize("asked", [False, True])
+def test_policies_of_an_export_by_an_unknown_key_are_taken_when_asked(port, tmp_path, monkeypatch, asked):
+    port("spaces", "policy", "port", "allow_delete=true")
+    port("memory", "export", "port", "--out", "out/port.json")
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / ".git").mkdir(parents=True)
+    monkeypatch.chdir(elsewhere)
+
+    restored = port("spaces", "restore", "../out/port.json", *(["--policies"] if asked else []))
+
+    assert (0, not asked) == (
+        restored.code,
+        "hexad spaces restore --policies" in " ".join(restored.err.split()),
+    )
+    assert asked is ("allow_delete" in port("spaces", "show", "port", "--json").data["policies"])
+
+
 @pytest.mark.row("L060")
 def test_an_export_that_was_changed_is_refused(port, tmp_path):
     port("spaces", "export", "port", "--out", "port.json")
