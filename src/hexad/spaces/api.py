@@ -42,6 +42,7 @@ from hexad.spaces.access import require_whole
 from hexad.spaces.files.document import space_document, space_file, write_space_file
 from hexad.spaces.files.reader import (
     LEXON_SPACES,
+    POLICIES_OF_AN_EXPORT,
     ParsedSpace,
     depth,
     find_lexon_folder,
@@ -66,13 +67,6 @@ _SUMMARIES: Final = "./"
 """Source id under which an ingest keeps its summary of a folder."""
 _FORMATS: Final = ("lexon",)
 _PLACEHOLDER: Final = "<space>"
-_POLICIES_OF_A_FILE: Final = (
-    "Read the file with policies=True (`hexad spaces read-file --policies`) to take them, or set them."
-)
-_POLICIES_OF_AN_EXPORT: Final = (
-    "The export is signed by no key that this store trusts: restore it with policies=True (`hexad spaces restore "
-    "--policies`), or with the sender's key (trusted_key=, `--trusted-key`), to take them, or set them."
-)
 OBJECT_BYTES_LIMIT: Final = 64 << 10
 """Largest metadata or policy of a space."""
 OBJECT_DEPTH_LIMIT: Final = 50
@@ -433,7 +427,6 @@ class SpacesFacade:
                 parsed,
                 trust=_trust_limit(trust),
                 takes_policies=policies,
-                how_to_take_policies=_POLICIES_OF_A_FILE,
             ),
             name,
             dry_run=dry_run,
@@ -566,7 +559,7 @@ class SpacesFacade:
             parsed,
             trust=_trust_limit(trust),
             takes_policies=policies or verified.trusted or self._context.keys.signs_as(verified.public_key),
-            how_to_take_policies=_POLICIES_OF_AN_EXPORT,
+            how_to_take_policies=POLICIES_OF_AN_EXPORT,
         )
         target = parsed.name if name is None else name
         detail: Mapping[str, JSONValue] = {"hash": verified.content_hash, "key": verified.key_fingerprint}

@@ -43,6 +43,15 @@ Refuse = Callable[[Path, str], NoReturn]
 """Raises for a file, with what is wrong with it."""
 
 
+POLICIES_OF_A_FILE: Final = (
+    "Read the file with policies=True (`hexad spaces read-file --policies`) to take them, or set them."
+)
+POLICIES_OF_AN_EXPORT: Final = (
+    "The export is signed by no key that this store trusts: restore it with policies=True (`hexad spaces restore "
+    "--policies`), or with the sender's key (trusted_key=, `--trusted-key`), to take them, or set them."
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedSpace:
     """A file that can be stored as a whole. `head` is the file without its objects, in its order; `trust` the most
@@ -60,7 +69,7 @@ class ParsedSpace:
     trust: Trust | None = None
     takes_policies: bool = False
     """Whether a space that it makes gets the file's policies; without it only those that hide something."""
-    how_to_take_policies: str = ""
+    how_to_take_policies: str = POLICIES_OF_A_FILE
     """What somebody does who wants those that were left out, as a whole sentence."""
 
 
