@@ -32,11 +32,17 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("readonly", [True, False])
-@pytest.mark.parametrize("name", ["memory.db", "memory.db-wal", "memory.db-commit", "keys.json", "open.lock"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "memory.db", "memory.db-wal", "memory.db-commit", "keys.json", "open.lock", "maintain.lock",
+        "audit/audit.db", "audit/audit.key", "stream/seal.lock",
+    ],
+)  # fmt: skip
 def test_a_folder_in_the_place_of_a_stores_file_is_named(project: Path, name: str, readonly: bool) -> None:
     place = project / ".hexad" / name
     place.unlink(missing_ok=True)
-    place.mkdir()
+    place.mkdir(parents=True)
 
     with pytest.raises(InvalidInput, match=rf"{name} is a folder, where a store has a file\. Move it away\."):
         opened(project, readonly=readonly)

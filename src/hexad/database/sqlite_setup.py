@@ -97,19 +97,27 @@ def require_own_files(folder: Path) -> None:
     file: it is replaced when it is written, and not followed.
     """
     folders = _folders_in(folder, (*_OWN_FILES, *OWN_FOLDERS))
-    for name in folders:
-        if name in _NO_FOLDERS:
-            raise InvalidInput(f"{folder / name} is a folder, where a store has a file. Move it away.")
+    _require_no_folder(folder, folders, _NO_FOLDERS)
     for name in OWN_FOLDERS:
         if name in folders:
-            _require_own_below(folder / name, may_have_links=name in _MAY_HAVE_LINKS)
+            below = _require_own_below(folder / name, may_have_links=name in _MAY_HAVE_LINKS)
+            _require_no_folder(folder / name, below, _NO_FOLDERS_BELOW.get(name, ()))
         elif (folder / name).is_file():
             raise InvalidInput(f"{folder / name} is a file, where a store has a folder. Move it away.")
 
 
-def _require_own_below(folder: Path, *, may_have_links: bool) -> None:
-    for name in _folders_in(folder, (), may_have_links=may_have_links):
+def _require_own_below(folder: Path, *, may_have_links: bool) -> list[str]:
+    """Return the folders in a folder, once all below is looked at."""
+    folders = _folders_in(folder, (), may_have_links=may_have_links)
+    for name in folders:
         _require_own_below(folder / name, may_have_links=may_have_links)
+    return folders
+
+
+def _require_no_folder(folder: Path, folders: Collection[str], names: Collection[str]) -> None:
+    for name in folders:
+        if name in names:
+            raise InvalidInput(f"{folder / name} is a folder, where a store has a file. Move it away.")
 
 
 def _folders_in(folder: Path, names: Collection[str], *, may_have_links: bool = False) -> list[str]:
@@ -159,8 +167,12 @@ _LINK: Final = "a link"
 _OWN_FILES: Final = ("memory.db*", "keys.json", "encryption*", "*.lock", ".gitignore")
 _NO_FOLDERS: Final = (
     "memory.db", "memory.db-wal", "memory.db-shm", "memory.db-commit", "memory.db-sync", "keys.json",
-    "encryption.json", "open.lock",
+    "encryption.json", "open.lock", "maintain.lock",
 )  # fmt: skip
+_NO_FOLDERS_BELOW: Final = {
+    "audit": ("audit.db", "audit.db-wal", "audit.db-shm", "audit.key"),
+    "stream": ("seal.lock", "compress.lock"),
+}
 OWN_FOLDERS: Final = (
     "audit", "cache", "convert", "documents", "exports", "openers", "server", "spaces", "stream",
 )  # fmt: skip
