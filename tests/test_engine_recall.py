@@ -591,6 +591,15 @@ SYMBOLS = {
     "tidal/use.py": "from tidal.pool import Pool\n\n\ndef tide() -> None:\n    pool = Pool()\n    Pool.drain(pool)\n"
     "    # Pool.drain, then Pool.drain again: parseTide wants Pool.drain twice\n    parseTide(pool.drain)\n",
     "tidal/parse.py": "LIMIT_MM = 40\n\n\ndef parseTide(text: object) -> object:\n    return text\n",
+    "tidal/state.py": "from __future__ import annotations\n\nimport typing as t\nfrom threading import local\n\n_kept = local()\n"
+    "\n\n@t.overload\ndef current_tide(quiet: t.Literal[False] = False) -> float: ...\n"
+    "\n\n@t.overload\ndef current_tide(quiet: bool = ...) -> float | None: ...\n"
+    "\n\ndef current_tide(quiet: bool = False) -> float | None:\n"
+    '    """Return how high the water stands, of this thread alone.\n\n'
+    "    A gauge that was never read has no height, and whoever asks is told, or gets None where that is wanted.\n"
+    '    """\n    try:\n        return t.cast(float, _kept.heights[-1])\n'
+    "    except (AttributeError, IndexError) as error:\n        if not quiet:\n"
+    '            raise RuntimeError("There is no gauge that was read.") from error\n    return None\n',
     "web/chart.ts": "export async function drawChart(levels: number[]) {\n  return levels\n}\n",
     "web/page.ts": "import { drawChart } from './chart'\n// drawChart, drawChart: drawChart is called\ndrawChart([])\n",
 }
@@ -617,6 +626,7 @@ def test_what_defines_a_symbol_stands_before_what_uses_it(symbols: Hexad) -> Non
         ("what does drain() do", "tidal/pool.py", "def drain"),
         ("where is parseTide defined?", "tidal/parse.py", "def parseTide"),
         ("LIMIT_MM", "tidal/parse.py", "LIMIT_MM ="),
+        ("current_tide", "tidal/state.py", '"""Return how high'),  # and not the chunk of its overloads
         ("Pool", "tidal/pool.py", "class Pool"),
         ("drawChart", "web/chart.ts", "export async function drawChart"),
         ("line-length", "pyproject.toml", "line-length ="),

@@ -31,6 +31,8 @@ NAMED: Final = 1.0
 """A definition, or a section, that stands under the name."""
 DEFINED: Final = 0.95
 """A definition that stands among others."""
+DECLARED: Final = 0.9
+"""Overloads alone, whose definition stands elsewhere."""
 STATED: Final = 0.5
 """A line that begins with it: a setting with its value, an entry of a table or of a list."""
 
@@ -50,6 +52,7 @@ _KEYWORDS: Final = (
     r"|protocol|module|namespace|macro_rules!|#\s*define|typedef|sub|proc)[ \t]+)"
 )
 
+_OVERLOAD: Final = re.compile(r"[ \t]*@(?:\w+\.)*overload")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 _HEADING_LINE: Final = re.compile(r"(?m)^#{1,6}[ \t]+([^\n]{1,200})$")
 _VALUE_FOLLOWS: Final = r"(?:[ \t]*(?::[^=\n:][^=\n]{0,80})?=(?!=)|[ \t]*:(?!:)|[ \t]+[|–—-])"
@@ -164,7 +167,7 @@ def parts_of_name(name: str) -> tuple[str, ...]:
 
 
 def definition_of(name: str, *, heading: str, body: str, around: str = "") -> float:
-    """Return how much a span defines what is named: `NAMED`, `DEFINED`, `STATED`, or 0.
+    """Return how much a span defines what is named: `NAMED`, `DEFINED`, `DECLARED`, `STATED`, or 0.
 
     `heading` is the definition or the trail of headings that the span stands under, `around` words on where it
     stands, such as its path: of `cli.main`, a `main` in `cli` is meant.
@@ -189,6 +192,15 @@ class SoughtName:
 
     def defined_by(self, *, heading: str, body: str, around: str = "") -> float:
         """Return what `definition_of` does."""
+        degree = self._defined_by(heading, body, around)
+        return DECLARED if degree >= DEFINED and "overload" in body and self._is_declared(body) else degree
+
+    def _is_declared(self, body: str) -> bool:
+        """Whether all definitions of it in a span are overloads (`typing.overload`): what it does stands after them."""
+        begun = [body[: found.start()].rstrip() for found in self._defined.finditer(body)]
+        return bool(begun) and all(_OVERLOAD.fullmatch(before.rpartition("\n")[2]) for before in begun)
+
+    def _defined_by(self, heading: str, body: str, around: str) -> float:
         parts = self._parts
         outer = _names_of(heading) if heading else []
         if any(_is_named(parts, names, around) for names in outer) or (heading and self._is_section(heading)):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from hexad.text.literals import (
+    DECLARED,
     DEFINED,
     NAMED,
     NAMES_MOST,
@@ -63,6 +64,10 @@ def test_the_parts_of_a_name(name: str, expected: tuple[str, ...]) -> None:
         ("Map.get", "Map", "class Map:\n    def get(self): ...", DEFINED),
         ("Map.get", "Set", "class Set:\n    def get(self): ...", 0.0),
         ("get", "", "pub(crate) async fn get(key: &str) {}", DEFINED),
+        ("Map.get", "Map.get(self)", "    @t.overload\n    def get(self) -> int: ...\n", DECLARED),
+        ("get", "", "@overload\ndef get(): ...\n\n\n@overload\ndef get(key): ...\n", DECLARED),
+        ("get", "", "@overload\ndef get(): ...\n\n\ndef get(key=None):\n    return key\n", DEFINED),
+        ("get", "", "def get():\n    # no overload\n    return 1\n", DEFINED),
         ("get", "", "return get(key)", 0.0),
         ("get", "", "def get_all(): ...", 0.0),
         ("LIMIT", "", "LIMIT: Final[int] = 40", STATED),
