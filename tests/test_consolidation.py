@@ -10,7 +10,7 @@ import pytest
 import hexad
 from hexad import ConsolidationReport, FrozenClock, Hexad
 from hexad.database.meta import ARRIVALS
-from hexad.maintenance.consolidation.values import CONSOLIDATED
+from hexad.memory.memory import CONSOLIDATED
 from opener import Opener
 
 NOTE = "Every night the export of the orders is written to the object store in Frankfurt by the ops pipeline."
