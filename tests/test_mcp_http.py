@@ -111,9 +111,26 @@ def test_half_a_character_in_an_argument_is_refused(running, where):
 
     status, said = running.post(json.dumps(call).encode(), **{"mcp-protocol-version": ERAS[0]})
 
-    assert (400, True) == (status, "Parse error" in said), said
+    error = json.loads(said)
+    assert (400, 7, -32700) == (status, error["id"], error["error"]["code"]), said
+    assert "half of a character (a lone surrogate)" in error["error"]["message"]
     with hexad.open(running.project, embedder=None) as hx:
         assert [] == hx.memories(text="stored") + hx.memories(text="half")
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"{", "The message is no JSON"),
+        (b'{"id": "\xff"}', "bytes that are no UTF-8"),
+        (b"[" * 200_000, "no JSON"),
+    ],
+)
+def test_a_body_that_is_no_message_is_refused_in_the_words_of_stdin(running, era, body, said):
+    status, answered = running.post(body, **{"mcp-protocol-version": era})
+
+    assert (400, True) == (status, said in json.loads(answered)["error"]["message"]), answered
 
 
 @pytest.mark.parametrize("era", ERAS)

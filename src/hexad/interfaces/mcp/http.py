@@ -6,13 +6,16 @@ what they reach.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import suppress
+from http import HTTPStatus
 from threading import Lock
 from typing import Any, Final
 
 from mcp.server.lowlevel.server import Server
 from mcp.server.transport_security import TransportSecuritySettings
+from mcp_types import PARSE_ERROR, JSONRPCError
 from starlette.requests import ClientDisconnect
 
 from hexad.core.actor import OWNER
@@ -31,7 +34,7 @@ from hexad.interfaces.http_server.tokens import Login, TokenFile
 from hexad.interfaces.mcp.login_offer import LoginOffer
 from hexad.interfaces.mcp.open_store import OpenStore
 from hexad.interfaces.mcp.server import Context, Offer, build_server
-from hexad.interfaces.mcp.stdio import LINE_BYTES_LIMIT
+from hexad.interfaces.mcp.stdio import LINE_BYTES_LIMIT, parsed
 
 PATH: Final = "/mcp"
 
@@ -48,10 +51,54 @@ def application(server: Server[Any], *, guarded: bool = False) -> App:
     )
 
     async def until_the_client_is_gone(scope: Scope, receive: Receive, send: Send) -> None:
+        call = _PostedMessage(receive, send)
         with suppress(ClientDisconnect):  # in the middle of a body: there is nobody to answer
-            await app(scope, receive, send)
+            await app(scope, call.receive, call.send)
 
     return until_the_client_is_gone
+
+
+class _PostedMessage:
+    """One request with its answer: what is no message is refused in the words that stdin has for it."""
+
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self._receive, self._send = receive, send
+        self._asked, self._said = bytearray(), bytearray()
+        self._begun: MutableMapping[str, Any] | None = None
+        """How an answer begins that may be a refusal of the message, kept until all of it is there."""
+
+    async def receive(self) -> MutableMapping[str, Any]:
+        event = await self._receive()
+        if len(self._asked) <= LINE_BYTES_LIMIT:
+            self._asked += event.get("body", b"")
+        return event
+
+    async def send(self, event: MutableMapping[str, Any]) -> None:
+        if event["type"] == "http.response.start" and event["status"] == HTTPStatus.BAD_REQUEST:
+            self._begun = event
+            return
+        if self._begun is None:
+            await self._send(event)
+            return
+        self._said += event.get("body", b"")
+        if event.get("more_body"):
+            return
+        body = self._refusal() or bytes(self._said)
+        headers = [pair for pair in self._begun["headers"] if pair[0].lower() != b"content-length"]
+        length = (b"content-length", str(len(body)).encode())
+        await self._send({**self._begun, "headers": [*headers, length]})
+        await self._send({**event, "body": body})
+
+    def _refusal(self) -> bytes | None:
+        """Return what is said of a message that cannot be read; None where it is refused for something else."""
+        try:
+            code = json.loads(self._said)["error"]["code"]
+        except (ValueError, LookupError, TypeError):
+            return None
+        message = parsed(bytes(self._asked)) if code == PARSE_ERROR else None
+        if not isinstance(message, JSONRPCError):
+            return None
+        return message.model_dump_json(by_alias=True, exclude_unset=True).encode()
 
 
 class LoginStores:

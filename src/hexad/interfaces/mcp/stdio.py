@@ -111,7 +111,7 @@ class _Connection:
         async with messages, answers:
             while (batch := await lines.get()) is not None:
                 for line in batch:
-                    message = _parsed(line)
+                    message = parsed(line)
                     if message is None:
                         continue
                     if isinstance(message, types.JSONRPCError):
@@ -215,7 +215,7 @@ def _write_lines(sink: int, lines: SimpleQueue[tuple[bytes, Callable[[OSError | 
 # Messages -----------------------------------------------------------------------------------------------------------
 
 
-def _parsed(line: bytes | None) -> types.JSONRPCMessage | None:
+def parsed(line: bytes | None) -> types.JSONRPCMessage | None:
     """Return a line's message, the error that answers one that is none, or None for a blank line."""
     if line is None:
         return _refusal(
@@ -234,11 +234,11 @@ def _parsed(line: bytes | None) -> types.JSONRPCMessage | None:
         try:
             value = json.loads(line.decode(errors="replace"))
         except (ValueError, RecursionError):
-            return _refusal(types.PARSE_ERROR, f"The line is no JSON: {error}.")
-        half = "The line holds half of a character (a lone surrogate), or bytes that are no UTF-8; send whole ones."
+            return _refusal(types.PARSE_ERROR, f"The message is no JSON: {error}.")
+        half = "The message holds half of a character (a lone surrogate), or bytes that are no UTF-8; send whole ones."
         return _refusal(types.PARSE_ERROR, half, _request_id(value))
     return _refusal(
-        types.INVALID_REQUEST, "The line is JSON and no JSON-RPC 2.0 message.", _request_id(value)
+        types.INVALID_REQUEST, "The message is JSON and none of JSON-RPC 2.0.", _request_id(value)
     )
 
 
