@@ -238,7 +238,7 @@ def parsed(line: bytes | None) -> types.JSONRPCMessage | None:
         half = "The message holds half of a character (a lone surrogate), or bytes that are no UTF-8; send whole ones."
         return _refusal(types.PARSE_ERROR, half, _request_id(value))
     return _refusal(
-        types.INVALID_REQUEST, "The message is JSON and none of JSON-RPC 2.0.", _request_id(value)
+        types.INVALID_REQUEST, "What came is JSON and no JSON-RPC 2.0 message.", _request_id(value)
     )
 
 
