@@ -41,13 +41,16 @@ bench: $(STAMP)  ## Measure; see benchmarks/README.md
 mutants: $(STAMP)  ## Put small mistakes into the code of a sample of capability rows; a test of each must notice
 	$(BIN)/python tests/mutation $(ARGS)
 
-frameworks:  ## The public suites of frameworks, in environments of their own: they bring plugins of pytest, and CrewAI older packages
+frameworks:  ## The public suites of frameworks, and schemathesis, in environments of their own: they bring plugins of pytest, and CrewAI older packages
 	$(PYTHON) -m venv build/frameworks
 	build/frameworks/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev,agent-framework,google-adk,langchain,llama-index,openai-agents]' langchain-tests langgraph-checkpoint-sqlite
 	build/frameworks/bin/python -m pytest -p no:xdist -o asyncio_mode=auto -o asyncio_default_fixture_loop_scope=function tests/test_agent_framework.py tests/test_agent_memory.py tests/test_anthropic.py tests/test_google_adk.py tests/test_langchain*.py tests/test_langgraph*.py tests/test_llama_index.py tests/test_openai_agents.py tests/test_pydantic_ai*.py tests/test_integrations.py tests/unit/docs/test_examples.py $(ARGS)
 	$(PYTHON) -m venv build/crewai
 	build/crewai/bin/python -m pip install --quiet --disable-pip-version-check -e '.[crewai]' hypothesis pytest pytest-timeout
 	build/crewai/bin/python -m pytest -p no:xdist tests/test_crewai.py "tests/unit/docs/test_examples.py::test_the_examples_of_a_page_run_as_they_are_shown[crewai.md]" $(ARGS)
+	$(PYTHON) -m venv build/schemathesis
+	build/schemathesis/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' schemathesis
+	build/schemathesis/bin/python -m pytest -p no:xdist tests/stress/test_http_openapi.py $(ARGS)
 
 upstream:  ## The tests that frameworks have for their own memories, over our adapters; ANTHROPIC_SDK=, CREWAI=, LANGGRAPH_SQLITE=: folders of their sources
 	ANTHROPIC_SDK="$(ANTHROPIC_SDK)" CREWAI="$(CREWAI)" LANGGRAPH_SQLITE="$(LANGGRAPH_SQLITE)" $(PYTHON) tests/upstream $(ARGS)

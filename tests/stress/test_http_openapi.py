@@ -93,7 +93,10 @@ def ask_everything(server: HttpServer, *options: str, token: str | None = None) 
     return done.stdout
 
 
-@pytest.mark.skipif(importlib.util.find_spec("schemathesis") is None, reason="schemathesis is not installed")
+@pytest.mark.skipif(
+    importlib.util.find_spec("schemathesis") is None,
+    reason="schemathesis is not installed; `make frameworks` does",
+)
 def test_schemathesis_finds_nothing(server):
     said = ask_everything(
         server, "--phases", "coverage", "--include-path-regex", "^/v1/(recall|forget|memories/tag|xdb/tags)$"
@@ -103,7 +106,10 @@ def test_schemathesis_finds_nothing(server):
 
 
 @pytest.mark.parametrize(("role", "spaces"), [("owner", ["ours"]), ("reviewer", None)])
-@pytest.mark.skipif(importlib.util.find_spec("schemathesis") is None, reason="schemathesis is not installed")
+@pytest.mark.skipif(
+    importlib.util.find_spec("schemathesis") is None,
+    reason="schemathesis is not installed; `make frameworks` does",
+)
 def test_schemathesis_finds_nothing_with_a_token_that_may_do_less(server, role, spaces):
     token = TokenFile(server.store).add(role=role, spaces=spaces)[1]
 
@@ -120,7 +126,10 @@ def test_schemathesis_finds_nothing_with_a_token_that_may_do_less(server, role, 
 
 
 @pytest.mark.long
-@pytest.mark.skipif(importlib.util.find_spec("schemathesis") is None, reason="schemathesis is not installed")
+@pytest.mark.skipif(
+    importlib.util.find_spec("schemathesis") is None,
+    reason="schemathesis is not installed; `make frameworks` does",
+)
 def test_schemathesis_finds_nothing_anywhere(server):
     said = ask_everything(server, "--phases", "examples,coverage,fuzzing", "--max-examples", "20")
     problems = server.post("/v1/maintenance/check", {}).json()
