@@ -585,6 +585,8 @@ SYMBOLS = {
     "docs/errors.md": "# Errors\n\nMost people meet E4012 first; E4013 is rare.\n\n## Network\n\n"
     "- E4012: the gauge does not answer. Check its cable.\n- E4013: two gauges answer.\n",
     "docs/python.md": "# Python\n\nWhat requires-python says is checked by pip, or requires-python fails a build.\n",
+    "docs/package.md": "# A package of your own\n\nWhich Python it requires stands in its project file:\n\n"
+    '```toml\n[project]\nname = "yours"\nrequires-python = ">=3.12"\n```\n',
     "tidal/pool.py": 'class Pool:\n    """Keeps gauges open."""\n\n    def close(self) -> None:\n        drain_all(self)\n'
     + "        # gone\n" * 40
     + '\n    def drain(self, gauge: object) -> object:\n        """Empty it."""\n        return gauge\n',

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Final
@@ -35,6 +36,8 @@ DECLARED: Final = 0.9
 """Overloads alone, whose definition stands elsewhere."""
 STATED: Final = 0.5
 """A line that begins with it: a setting with its value, an entry of a table or of a list."""
+SHOWN: Final = 0.4
+"""Such a line in a block of code of a guide: an example of it."""
 
 _JOINTS: Final = re.compile(r"::|->|[.#:/]")
 _CALL: Final = re.compile(r"\(.*?\)$", re.DOTALL)
@@ -52,6 +55,7 @@ _KEYWORDS: Final = (
     r"|protocol|module|namespace|macro_rules!|#\s*define|typedef|sub|proc)[ \t]+)"
 )
 
+_FENCE: Final = re.compile(r"(?m)^[ \t]*(?:```|~~~)")
 _OVERLOAD: Final = re.compile(r"[ \t]*@(?:\w+\.)*overload")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 _HEADING_LINE: Final = re.compile(r"(?m)^#{1,6}[ \t]+([^\n]{1,200})$")
@@ -167,7 +171,7 @@ def parts_of_name(name: str) -> tuple[str, ...]:
 
 
 def definition_of(name: str, *, heading: str, body: str, around: str = "") -> float:
-    """Return how much a span defines what is named: `NAMED`, `DEFINED`, `DECLARED`, `STATED`, or 0.
+    """Return how much a span defines what is named: `NAMED`, `DEFINED`, `DECLARED`, `STATED`, `SHOWN`, or 0.
 
     `heading` is the definition or the trail of headings that the span stands under, `around` words on where it
     stands, such as its path: of `cli.main`, a `main` in `cli` is meant.
@@ -213,9 +217,14 @@ class SoughtName:
             return DEFINED
         if "#" in body and any(self._is_section(line.group(1)) for line in _HEADING_LINE.finditer(body)):
             return DEFINED
-        if has_last and (self._stated if inside else self._stated_whole).search(body):
-            return STATED
-        return 0.0
+        if not has_last:
+            return 0.0
+        stating = [found.start() for found in (self._stated if inside else self._stated_whole).finditer(body)]
+        if not stating:
+            return 0.0
+        fences = [fence.start() for fence in _FENCE.finditer(body)]
+        # What stands after a fence that is not closed yet is shown.
+        return SHOWN if all(bisect(fences, at) % 2 for at in stating) else STATED
 
     def _is_section(self, heading: str) -> bool:
         """Whether a section's heading names it, and little else."""
