@@ -103,8 +103,8 @@ def test_a_rule_or_number_that_could_never_hold_is_refused(
     ("text", "said"),
     [
         ('{"allow_delete": false, "allow_delete": true}', "key 'allow_delete' twice"),
-        ('{"a": ' * 50_000, "recursion"),
-        ('{"ttl_days": ' + "1" * 5_000 + "}", "4300 digits"),
+        ('{"a": ' * 50_000, "nested too deeply"),
+        ('{"ttl_days": ' + "1" * 5_000 + "}", "more digits than are read"),
         ('{"ttl_days": NaN}', "NaN is no JSON"),
         ('{"export_path": "\\ud800"}', "half of a character"),
     ],

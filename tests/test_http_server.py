@@ -291,7 +291,7 @@ def test_too_large_a_body_and_too_large_a_text_are_refused(server):
         ("GET", "/v1/memories/get?id_or_path=nope", None, "Memory 'nope' not found", "`GET /v1/memories` lists what is there."),
         (
             "GET", "/v1/memories/get?id_or_path=mem_00000000", None,
-            "Memory 'mem_00000000' not found: no path is called so, and no id ends so", "`GET /v1/memories` lists what is there.",
+            "Memory 'mem_00000000' not found: no path is called so, and no id ends so", "`GET /v1/memories` shows what is there.",
         ),
     ],
 )  # fmt: skip
