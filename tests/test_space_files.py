@@ -505,7 +505,7 @@ Change = Callable[[dict[str, Any]], object]
         ('{"name": "x", "objects": [], "t": "\\ud800"}', "surrogate"),
         ('{"name": "x", "policies": [], "objects": []}', "policies is a list"),
         ('{"name": "x", "created_at": "soon", "objects": []}', "created_at"),
-        ("[" * 100_000, "recursion"),
+        ("[" * 100_000, "nested too deeply"),
         ('{"name": "x", "objects": [], "t": ' + "[" * 70 + "]" * 70 + "}", "deep"),
     ],
 )
@@ -571,7 +571,7 @@ def test_bytes_that_are_no_text_and_files_that_are_not_there_are_errors(hx: Hexa
         hx.spaces.read_file(tmp_path / "latin.json")
     with pytest.raises(hexad.NotFound, match=r"missing\.json"):
         hx.spaces.read_file(tmp_path / "missing.json")
-    with pytest.raises(hexad.NotFound):
+    with pytest.raises(hexad.InvalidInput, match="is a folder; give a file"):
         hx.spaces.read_file(tmp_path)
 
 
