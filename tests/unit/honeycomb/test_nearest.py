@@ -10,6 +10,7 @@ import pytest
 
 from hexad import Hexad
 from hexad.honeycomb.nearest import NearestMemories, nearest_earlier, nearest_memories, reached_by
+from hexad.search.vectors.arithmetic import Shortlist
 from hexad.search.vectors.index import VectorIndex
 from hexad.search.vectors.table import Vectors
 
@@ -79,7 +80,7 @@ def test_they_are_those_of_the_largest_products_and_of_equals_the_earliest(hx, i
 def test_where_bits_say_who_may_be_near_each_is_searched_alone(hx, index, monkeypatch):
     rows = rows_of(hx)
     expected = nearest_earlier(index, rows, count=6, allowed=every_second(hx))
-    monkeypatch.setattr(index._state, "exact", False)
+    monkeypatch.setattr(index._state, "shortlist", Shortlist(pool=8, rescored=4))
 
     assert not index.is_exact
     assert expected == nearest_earlier(index, rows, count=6, allowed=every_second(hx))
