@@ -253,10 +253,10 @@ def _hook(bench: Bench, data: bytes, _: str) -> None:
 
 
 def _mcp(_: Bench, data: bytes, __: str) -> None:
-    from hexad.interfaces.mcp.stdio import _parsed
+    from hexad.interfaces.mcp.stdio import parsed
 
     for line in data.split(b"\n"):
-        _parsed(line)
+        parsed(line)
 
 
 TARGETS: dict[str, Callable[[Bench, bytes, str], None]] = {
