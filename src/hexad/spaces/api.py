@@ -423,11 +423,7 @@ class SpacesFacade:
             raise InvalidInput(f"{path} is a signed export; `restore` verifies it and brings its space back.")
         parsed = parse_space(document, file=path, renamed=name is not None)
         return self._read(
-            replace(
-                parsed,
-                trust=_trust_limit(trust),
-                takes_policies=policies,
-            ),
+            replace(parsed, trust=_trust_limit(trust), takes_policies=policies),
             name,
             dry_run=dry_run,
             progress=progress,

@@ -51,9 +51,9 @@ def application(server: Server[Any], *, guarded: bool = False) -> App:
     )
 
     async def until_the_client_is_gone(scope: Scope, receive: Receive, send: Send) -> None:
-        call = _PostedMessage(receive, send)
+        posted = _PostedMessage(receive, send)
         with suppress(ClientDisconnect):  # in the middle of a body: there is nobody to answer
-            await app(scope, call.receive, call.send)
+            await app(scope, posted.receive, posted.send)
 
     return until_the_client_is_gone
 
@@ -78,6 +78,7 @@ class _PostedMessage:
             self._begun = event
             return
         if self._begun is None:
+            self._asked.clear()  # it was read, and its answer may go on for hours
             await self._send(event)
             return
         self._said += event.get("body", b"")

@@ -22,7 +22,7 @@ _TOOLS: Final = {
 }
 """The tool that makes a call of the library, or who does it, by the name that remedies have for it."""
 _REMEDIES: Final = {
-    "`hx.memories()` shows everything.": ("The resource hexad://space/NAME shows what a space holds."),
+    "`hx.memories()` shows everything.": "The resource hexad://space/NAME shows what a space holds.",
     "`hx.memories()` shows what is there.": "recall gives the ids of memories that are active.",
     "`hexad spaces list` shows the spaces there are.": "The resources hexad://space/NAME are the spaces there are.",
 }

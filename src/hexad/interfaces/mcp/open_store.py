@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -61,8 +60,7 @@ class OpenStore:
         with self._lock:
             self._closed = True
             if self._hx is not None:
-                with suppress(hexad.Conflict), self._hx:
-                    raise _ended()
+                self._hx.__exit__(hexad.Conflict, _ended(), None)
 
     def _open(self, *, create: bool) -> Hexad:
         actor = None if self.role is None else {"role": self.role}
