@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Hashable, Mapping
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 from hexad.database.connection import Connection, Database
+from hexad.database.statements import SeenState
 
 T = TypeVar("T")
 
@@ -40,12 +40,40 @@ def bump(con: Connection, family: str) -> int:
     return number
 
 
-class _Seen(threading.local):
-    """What one thread's connection saw last: SQLite's version numbers mean nothing to another connection."""
+def _state(database: Database) -> SeenState:
+    """Return what this thread's connection knows of the counters; they are read where something was committed."""
+    con = database.own_connection()
+    seen, begun = con.seen, con.depth > 0
+    if begun and not con.writing and con.view == seen.view and seen.stamp is not None:
+        return seen  # in a view that was begun before, nothing changes
+    if not begun and con.stamp() == seen.stamp:
+        return seen
+    with database.read():
+        stamp = con.stamp()
+        seen.view = con.view if begun and not con.writing else 0
+        if stamp != seen.stamp:
+            con.write_counts()
+            rows = con.execute("SELECT family, n FROM changes").fetchall()
+            seen.counters = {str(name): n for name, n in rows if isinstance(n, int)}
+            seen.kept = {}
+            # What an open write transaction counted may be rolled back, and nothing would tell.
+            seen.stamp = None if con.writing else stamp
+    return seen
 
-    stamp: tuple[int, int] | None = None
-    view: int = 0
-    numbers: dict[str, int]
+
+def while_unchanged(database: Database, key: Hashable, compute: Callable[[], T]) -> T:
+    """Return what `compute` reads: once for each thread and `key` until anything is committed, by whichever process.
+
+    For few small values that no counter stands for. Nobody may change what comes back.
+    """
+    if database.own_connection().writing:
+        return compute()
+    seen = _state(database)
+    if key not in seen.kept:
+        with database.read():
+            seen = _state(database)  # where no view was open, something may have been committed in between
+            seen.kept[key] = compute()
+    return cast("T", seen.kept[key])
 
 
 class ChangeReader:
@@ -53,28 +81,14 @@ class ChangeReader:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._seen = _Seen()
 
     def current(self, family: str) -> int:
         """Return how often `family` was changed; 0 when never."""
-        return self.all().get(family, 0)
+        return _state(self._database).counters.get(family, 0)
 
     def all(self) -> Mapping[str, int]:
         """Return how often each family was changed."""
-        with self._database.read() as con:
-            reads_on = con.depth > 1 and not con.writing  # in a view that was begun before, nothing changes
-            if reads_on and con.view == self._seen.view and self._seen.stamp is not None:
-                return self._seen.numbers
-            self._seen.view = con.view if reads_on else 0
-            # `data_version` is deaf to this connection's own changes, which `total_changes` counts.
-            stamp = (self._database.data_version(), con.total_changes)
-            if stamp != self._seen.stamp:
-                con.write_counts()
-                rows = con.execute("SELECT family, n FROM changes").fetchall()
-                self._seen.numbers = {str(name): n for name, n in rows if isinstance(n, int)}
-                # What an open write transaction counted may be rolled back, and nothing would tell.
-                self._seen.stamp = None if con.writing else stamp
-            return self._seen.numbers
+        return _state(self._database).counters
 
 
 class ChangeCache(Generic[T]):

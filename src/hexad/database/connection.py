@@ -599,10 +599,9 @@ class Database:
         """Return the first row of one statement, or None."""
         return self._connection().execute(sql, params).fetchone()
 
-    def data_version(self) -> int:
-        """Return a number that changes when another connection has committed; compare it on one thread only."""
-        row = self.query_one("PRAGMA data_version")
-        return int(row[0]) if row and isinstance(row[0], int) else 0
+    def own_connection(self) -> Connection:
+        """Return this thread's connection, in no block of reading: for what asks SQLite about itself."""
+        return self._connection()
 
     def close(self) -> None:
         """Close every thread's connection; no other thread may be using the store. Idempotent.

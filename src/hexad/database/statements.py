@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -66,6 +66,18 @@ class Rows:
 
 
 @dataclass(slots=True)
+class SeenState:
+    """What one connection saw of the store last: its `stamp`, in which `view`, the change counters then, and what was
+    read since and holds until something is committed.
+    """
+
+    stamp: tuple[int, int] | None = None
+    view: int = 0
+    counters: dict[str, int] = field(default_factory=dict)
+    kept: dict[Hashable, object] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class Tracing:
     """Who wants to know about every statement of a database, and the clock that times them."""
 
@@ -77,7 +89,7 @@ class Connection:
     """One thread's way to run SQL; handed out by `Database.read` and `Database.transaction`.
 
     `counts` are the change counters that the open transaction moved, `unwritten` those that are not in the table;
-    `view` is another number for each block of reading.
+    `view` is another number for each block of reading, and `seen` what was read of the counters last.
     """
 
     __slots__ = (
@@ -88,6 +100,7 @@ class Connection:
         "counts_frames",
         "depth",
         "path",
+        "seen",
         "trials",
         "unwritten",
         "view",
@@ -106,6 +119,7 @@ class Connection:
         self.wal_frames = 0
         self.counts_frames = False
         self._writable = False
+        self.seen = SeenState()
         self.counts: dict[str, int] = {}
         self.unwritten: set[str] = set()
 
@@ -180,6 +194,12 @@ class Connection:
     def total_changes(self) -> int:
         """How many rows this connection has changed since it was opened."""
         return self._sqlite.total_changes()
+
+    def stamp(self) -> tuple[int, int]:
+        """Return numbers that change whenever something is committed; those of another connection say nothing here."""
+        row = self.execute("PRAGMA data_version").fetchone()
+        # It is deaf to this connection's own changes, which `total_changes` counts.
+        return (int(row[0]) if row and isinstance(row[0], int) else 0, self.total_changes)
 
     @property
     def in_transaction(self) -> bool:

@@ -51,6 +51,8 @@ def coverage_note(
     """
     if spaces is not None or stores.roles is not None:
         first = 0.0
+    if not stores.places.present().waiting:
+        return None
     coverage = coverage_of(stores, spaces)
     if not coverage.waiting:
         return None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from hexad.database.change_counters import ChangeReader
+from hexad.database.change_counters import ChangeReader, while_unchanged
 from hexad.database.encryption.cipher import CACHE, cipher_of
 from hexad.database.meta import STORE_ID
 from hexad.database.store_context import StoreContext
@@ -127,7 +127,7 @@ class SearchService:
         Asked each time: another process may have re-embedded the store, and vectors of two embedders cannot be
         compared.
         """
-        recorded = self._stores.meta.recorded_embedder()
+        recorded = while_unchanged(self._context.db, "embedder", self._stores.meta.recorded_embedder)
         if recorded is None or self.embedder is None or recorded[0] != self.embedder.name:
             return None
         if self._index is None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from hexad import FrozenClock
-from hexad.database.change_counters import DDL, ChangeCache, ChangeReader, bump
+from hexad.database.change_counters import DDL, ChangeCache, ChangeReader, bump, while_unchanged
 from hexad.database.connection import Database
 
 
@@ -177,3 +178,61 @@ def test_what_was_computed_inside_of_a_transaction_is_not_kept(db: Database) -> 
         bump(con, "memories")
 
     assert 2 == kept.get("all", lambda: 2)
+
+
+def counted(db: Database) -> int:
+    return int(db.query("SELECT count(*) FROM changes")[0][0])
+
+
+def test_what_was_read_is_kept_until_anybody_commits(db: Database, tmp_path: Path) -> None:
+    other = Database.open(tmp_path / "counted.db", clock=FrozenClock())
+    heard: list[str] = []
+    db.tracer = lambda sql, _seconds: heard.append(sql)
+
+    assert [0, 0] == [while_unchanged(db, "rows", lambda: counted(db)) for _ in range(2)]
+    assert 1 == sum("count" in sql for sql in heard)
+    with other.transaction() as con:
+        bump(con, "memories")
+    assert 1 == while_unchanged(db, "rows", lambda: counted(db))
+    with db.transaction() as con:
+        bump(con, "vectors")
+    assert 2 == while_unchanged(db, "rows", lambda: counted(db))
+    other.close()
+
+
+def test_nothing_is_kept_of_what_a_transaction_may_undo(db: Database) -> None:
+    assert 0 == while_unchanged(db, "rows", lambda: counted(db))
+    with pytest.raises(RuntimeError), db.transaction() as con:
+        bump(con, "memories")
+        assert 1 == while_unchanged(db, "rows", lambda: counted(db))
+        raise RuntimeError
+
+    assert 0 == while_unchanged(db, "rows", lambda: counted(db))
+
+
+def test_what_is_kept_is_of_the_view_that_is_open(db: Database, tmp_path: Path) -> None:
+    other = Database.open(tmp_path / "counted.db", clock=FrozenClock())
+    with db.read():
+        assert 0 == while_unchanged(db, "rows", lambda: counted(db))
+        with other.transaction() as con:
+            bump(con, "memories")
+        assert 0 == while_unchanged(db, "rows", lambda: counted(db))
+
+    assert 1 == while_unchanged(db, "rows", lambda: counted(db))
+    other.close()
+
+
+def test_each_thread_keeps_what_it_read_itself(db: Database) -> None:
+    looks: list[int] = []
+
+    def look() -> int:
+        looks.append(1)
+        return counted(db)
+
+    while_unchanged(db, "rows", look)
+    thread = Thread(target=lambda: while_unchanged(db, "rows", look))
+    thread.start()
+    thread.join()
+    while_unchanged(db, "rows", look)
+
+    assert 2 == len(looks)

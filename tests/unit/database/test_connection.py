@@ -260,16 +260,16 @@ def test_a_transaction_that_sqlite_undid_cannot_end_as_if_it_were_kept(db: Datab
     assert [(2, "two")] == rows(db)
 
 
-def test_data_version_changes_with_another_connections_commit(db: Database) -> None:
+def test_the_stamp_of_a_connection_changes_with_another_ones_commit(db: Database) -> None:
     other = Database.open(db.path, clock=SystemClock())
-    before = db.data_version()
-    unchanged = db.data_version()
+    before = db.own_connection().stamp()
+    unchanged = db.own_connection().stamp()
     with other.transaction() as con:
         con.execute("INSERT INTO t VALUES(1, 'one')")
     other.close()
 
     assert before == unchanged
-    assert before != db.data_version()
+    assert before != db.own_connection().stamp()
 
 
 def test_the_tracer_hears_every_statement(db: Database) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from hexad.core.json_types import JSONObject, JSONValue
 from hexad.database.change_counters import bump
@@ -16,7 +16,7 @@ from hexad.database.codec import (
     from_micros,
     to_micros,
 )
-from hexad.database.connection import Connection, Database, SQLValue
+from hexad.database.connection import Connection, Database, Row, SQLValue
 from hexad.memory.memory import Chunk, Citation, Memory, Status, Trust, Turn
 from hexad.memory.query import Filters
 from hexad.memory.tables.resolver import MemoryNames
@@ -31,6 +31,12 @@ from hexad.memory.tables.rows import (
     memory_of,
     row_of,
     seen_sql,
+)
+
+_TURN: Final = "cs.conversation, cs.session, t.position, sp.name"
+_OF_TURN: Final = (
+    "LEFT JOIN turns t ON t.memory_no = m.no LEFT JOIN conversation_sessions cs ON cs.no = t.session_no"
+    " LEFT JOIN speakers sp ON sp.no = t.speaker_no"
 )
 
 
@@ -83,13 +89,13 @@ class Memories(MemoryNames):
         by_number: dict[int, Chunk] = {}
         for batch in batches(sorted(set(numbers))):
             marks = ",".join("?" * len(batch))
-            rows = self._db.query(f"SELECT {COLUMNS} {FROM} WHERE m.no IN ({marks}) ORDER BY m.no", batch)
+            rows = self._db.query(
+                f"SELECT {COLUMNS}, {_TURN} {FROM} {_OF_TURN} WHERE m.no IN ({marks}) ORDER BY m.no", batch
+            )
             chunks = self._chunks(batch)
-            turns = self._turns(batch)
             for row in rows:
-                no = row[0]
-                stored = chunks.get(no, ())
-                memories[no] = memory_of(row, tuple([each.chunk for each in stored]), turns.get(no))
+                no, stored = row[0], chunks.get(row[0], ())
+                memories[no] = memory_of(row, tuple([each.chunk for each in stored]), _turn_of(row[-4:]))
                 by_number.update({each.no: each.chunk for each in stored})
         return memories, by_number
 
@@ -320,24 +326,6 @@ class Memories(MemoryNames):
             chunks.setdefault(memory_no, []).append(stored)
         return chunks
 
-    def _turns(self, numbers: Sequence[int]) -> dict[int, Turn]:
-        marks = ",".join("?" * len(numbers))
-        rows = self._db.query(
-            "SELECT t.memory_no, cs.conversation, cs.session, t.position, sp.name FROM turns t"
-            " JOIN conversation_sessions cs ON cs.no = t.session_no JOIN speakers sp ON sp.no = t.speaker_no"
-            f" WHERE t.memory_no IN ({marks})",
-            numbers,
-        )
-        return {
-            row[0]: Turn(
-                conversation=row[1],
-                session=row[2],
-                position=row[3],
-                speaker=row[4],
-            )
-            for row in rows
-        }
-
     # Writing: always inside the caller's transaction --------------------------------------------------------
 
     def insert(self, memory: Memory, *, space_no: int, source_no: int | None) -> int:
@@ -481,6 +469,14 @@ class Memories(MemoryNames):
 
 
 @cache
+def _turn_of(columns: Row) -> Turn | None:
+    """Return the turn of a memory's columns `_TURN`, None where it is none."""
+    conversation, session, position, speaker = columns
+    if conversation is None or speaker is None:
+        return None
+    return Turn(conversation=conversation, session=session, position=position, speaker=speaker)
+
+
 def _insert_sql(columns: tuple[str, ...]) -> str:
     return f"INSERT INTO memories({','.join(columns)}) VALUES({','.join('?' * len(columns))})"
 

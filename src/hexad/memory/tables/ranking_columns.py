@@ -10,20 +10,21 @@ from typing import Final, NamedTuple
 
 from hexad.core.lazy import CountedCache
 from hexad.core.tracing import log
-from hexad.database.change_counters import ChangeReader
+from hexad.database.change_counters import ChangeReader, while_unchanged
 from hexad.database.codec import from_micros, to_micros
 from hexad.database.connection import Database
 from hexad.errors import IntegrityError
 from hexad.memory.memory import ROLE, TRUST_OF_ROLE, Status, Trust
 from hexad.memory.query import Filters
 from hexad.memory.tables.rows import filter_sql, seen_sql
+from hexad.memory.tables.updates import IS_PLAIN, OF_KIND
 
 
 class RankingRow(NamedTuple):
     """What is known of a memory without reading its text. The turn's fields are None outside conversations.
 
-    `file` is the id that its source gave it, None for what was told. `is_fact` says that it is the value of a key, and
-    `is_checked` that it cites what can be held against the working tree.
+    `file` is the id that its source gave it, None for what was told. `is_fact` says that it is the value of a key,
+    `is_checked` that it cites what can be held against the working tree, and `is_plain` that it was told as a text.
     """
 
     no: int
@@ -39,6 +40,7 @@ class RankingRow(NamedTuple):
     file: str | None
     is_fact: int
     is_checked: int
+    is_plain: int
 
 
 ROWS_KEPT: Final = 16_000
@@ -56,6 +58,34 @@ _BY_ORIGIN: Final[Mapping[tuple[str, ...] | None, str]] = {
     ("vector",): f"sources o CROSS JOIN {_EVERY} AND m.source_no = o.no",
 }
 """Where memories of a layer alone are looked for by an index: most stores have none of one or the other."""
+
+
+_RELATIONS_READ: Final = 200
+"""Of more relations than this it is taken that one of them is an update."""
+
+
+class Presence(NamedTuple):
+    """What of all that a question may need a store may have at all: what is not there is not looked for."""
+
+    vectors: int
+    verdicts: int
+    updates: int
+    standing: int
+    waiting: int
+
+    @classmethod
+    def read(cls, db: Database) -> Presence:
+        """Return it; all is taken to be there where that cannot be told."""
+        try:
+            row = db.query_one(
+                "SELECT EXISTS (SELECT 1 FROM vectors), EXISTS (SELECT 1 FROM feedback),"
+                f" (SELECT count(*) = {_RELATIONS_READ} OR coalesce(sum({OF_KIND}), 0) FROM"
+                f" (SELECT kind FROM relations LIMIT {_RELATIONS_READ}) r), EXISTS (SELECT 1 FROM standing),"
+                " EXISTS (SELECT 1 FROM tasks)"
+            )
+        except IntegrityError:  # whoever needs what is damaged says so
+            row = None
+        return cls(1, 1, 1, 1, 1) if row is None else cls._make(row)
 
 
 class StandingText(NamedTuple):
@@ -80,6 +110,10 @@ class Places:
         self._use = CountedCache(ROWS_KEPT * _ROW_BYTES, lambda: len(self._rows[1]) * _ROW_BYTES)
         db.caches.add("ranking rows", self._use)
 
+    def present(self) -> Presence:
+        """Return what the store has at all, whoever may see it."""
+        return while_unchanged(self._db, "presence", lambda: Presence.read(self._db))
+
     def of(self, numbers: Collection[int]) -> dict[int, RankingRow]:
         """Return the places of the active ones among these memories."""
         with self._db.read() as con:
@@ -102,8 +136,8 @@ class Places:
         rows = self._db.query(
             "SELECT m.no, m.id, m.content_hash, m.words, m.asks, m.happened_at, t.session_no, t.position,"
             " t.speaker_no, m.kind, iif(m.source_no IS NULL, NULL, m.source_id), m.fact_look IS NOT NULL,"
-            """ m.citations LIKE '%"marks":%'"""
-            " FROM json_each(?) j JOIN memories m ON m.no = j.value"
+            """ m.citations LIKE '%"marks":%',"""
+            f" {IS_PLAIN} FROM json_each(?) j JOIN memories m ON m.no = j.value"
             f" LEFT JOIN turns t ON t.memory_no = m.no WHERE m.status = 'active'{seen}",
             (json.dumps(sorted(numbers)), *roles),
         )
@@ -220,7 +254,7 @@ class Places:
             " JOIN conversation_sessions c ON c.space_no = h.space_no AND c.conversation = h.conversation"
             " JOIN turns t ON t.session_no = c.no JOIN standing s ON s.memory_no = t.memory_no"
             f" JOIN memories m ON m.no = s.memory_no WHERE m.status = 'active'{seen}"
-            " AND EXISTS (SELECT 1 FROM standing) ORDER BY m.happened_at DESC, m.no DESC LIMIT ?",
+            " ORDER BY m.happened_at DESC, m.no DESC LIMIT ?",
             (json.dumps(sorted(numbers)), *roles, STANDING_MOST),
         )
         return [StandingText(no, raw, (space_no, conversation)) for no, raw, space_no, conversation in rows]
@@ -240,7 +274,7 @@ class Places:
             rows = self._db.query(
                 "SELECT f.memory_no, f.verdict, f.terms, f.given_at FROM feedback f"
                 " JOIN memories m ON m.no = f.memory_no"
-                " WHERE EXISTS (SELECT 1 FROM feedback) AND f.memory_no IN (SELECT value FROM json_each(?))"
+                " WHERE f.memory_no IN (SELECT value FROM json_each(?))"
                 " AND f.content_hash = m.content_hash ORDER BY f.memory_no, f.no",
                 (json.dumps(sorted(numbers)),),
             )
@@ -271,6 +305,9 @@ class Places:
 
     def speakers(self) -> dict[int, str]:
         """Return all speakers' names, folded, by row number; also of those whose turns nobody may see."""
+        change, (kept_at, names) = self._changes.current("speakers"), self._names
+        if change == kept_at and not self._db.in_transaction:
+            return names
         with self._db.read() as con:
             change, (kept_at, names) = self._changes.current("speakers"), self._names
             if con.writing or change != kept_at:

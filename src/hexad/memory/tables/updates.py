@@ -31,6 +31,14 @@ SURE: Final = 0.7
 """From this confidence on the older memory counts as superseded; below, the newer only stands first of near-equals."""
 
 
+IS_PLAIN: Final = (
+    "(m.fact_look IS NULL AND"
+    " (m.source_no IS NULL OR m.source_no IN (SELECT no FROM sources WHERE kind = 'caller')))"
+)
+"""Which rows of `memories m` were told as texts: facts with a key have lines of their own, and items of a source follow
+their source."""
+
+
 class UpdateLink(NamedTuple):
     """That memory `new` takes the place of `old`, for which reason, and how sure that is."""
 
@@ -68,18 +76,14 @@ class Updates:
         self._db, self._roles = db, roles
 
     def texts(self, match: str, *, space_no: int, characters: int, limit: int) -> list[OlderText]:
-        """Return plain memories of a space that match an FTS5 expression and are no longer than that, newest first.
-
-        Facts with a key have lines of their own, and items of a source follow their source.
-        """
+        """Return plain memories of a space that match an FTS5 expression and are no longer than that, newest first."""
         seen, roles = seen_sql("m", self._roles)
         rows = self._db.query(
             "SELECT m.no, m.id, m.raw, m.happened_at, m.trust,"
             " EXISTS (SELECT 1 FROM turns t WHERE t.memory_no = m.no) FROM"
             " (SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ? ORDER BY rowid DESC LIMIT ?) f"
             " CROSS JOIN chunks c ON c.no = f.rowid CROSS JOIN memories m ON m.no = c.memory_no"
-            " WHERE m.status = 'active' AND m.space_no = ? AND m.fact_look IS NULL"
-            " AND (m.source_no IS NULL OR m.source_no IN (SELECT no FROM sources WHERE kind = 'caller'))"
+            f" WHERE m.status = 'active' AND m.space_no = ? AND {IS_PLAIN}"
             f" AND length(m.raw) <= ?{seen}",
             (match, limit, space_no, characters, *roles),
         )
@@ -93,8 +97,7 @@ class Updates:
         rows = self._db.query(
             "SELECT m.no, m.raw, m.space_no, m.happened_at, m.trust"
             " FROM json_each(?) j CROSS JOIN memories m ON m.no = j.value"
-            " WHERE m.fact_look IS NULL AND length(m.raw) <= ?"
-            " AND (m.source_no IS NULL OR m.source_no IN (SELECT no FROM sources WHERE kind = 'caller'))",
+            f" WHERE {IS_PLAIN} AND length(m.raw) <= ?",
             (json.dumps(sorted(numbers)), characters),
         )
         return [PlainText(no, raw, space_no, at, Trust(trust)) for no, raw, space_no, at, trust in rows]

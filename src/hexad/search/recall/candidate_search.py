@@ -22,7 +22,6 @@ from hexad.search.recall.query_terms import POSTINGS_MOST, RecallOptions, Terms,
 from hexad.search.recall.relevance import Evidence, matched_share
 from hexad.search.recall.results import Candidates, DefinedAt
 from hexad.search.vectors.index import VectorAnswer, VectorIndex
-from hexad.search.vectors.table import Vectors
 from hexad.text.key_names import keys_near, known_topic, spellings, topics_in
 from hexad.text.literals import STATED, match_phrases
 from hexad.text.requests import asks_for_work
@@ -85,7 +84,7 @@ class CandidateSearch:
 
     def has_vectors(self) -> bool:
         """Return whether the store has vectors that can be searched."""
-        return self._index() is not None and not Vectors(self._stores.db).empty()
+        return self._index() is not None and bool(self._stores.places.present().vectors)
 
     def computes_vectors(self) -> bool:
         """Return whether vectors that candidates lack may be computed within a question."""
@@ -189,6 +188,8 @@ class CandidateSearch:
         """Return the turns in which somebody said what holds for the answer to a request, best first."""
         asked = not (options.near or options.unasked) and asks_for_work(question)
         if not asked or self.on_the_spot is None or not self.on_the_spot.is_free:
+            return ()
+        if not self._stores.places.present().standing:
             return ()
         texts = self._stores.places.standing_beside([*matches, *list(answer.crowding)[:HEARD]])
         if texts and not options.filters.empty:

@@ -68,7 +68,6 @@ from hexad.search.recall.results import (
     with_definitions,
 )
 from hexad.search.recall.successors import last_links, lifts, successors
-from hexad.search.vectors.table import Vectors
 from hexad.text.requests import SequenceForm
 
 if TYPE_CHECKING:
@@ -252,11 +251,13 @@ class Recaller:
         """Return what best answers `query`, best first; empty when nothing is relevant."""
         started = self._clock.monotonic()
         timings: dict[str, float] = {}
-        terms = self._understand(query, options)
+        with self._stores.db.read():
+            terms = self._understand(query, options)
+            compares = self._compares(options)
         in_order = options.whole and terms.form is not None
         if in_order:
             options = replace(options, limit=SEQUENCE_MOST, folds=False)  # who counts means each time
-        vector, failure = self._vector(terms, options)
+        vector, failure = self._vector(terms, options) if compares else (None, None)
         timings["embed"] = self._ms(started)
         reranking = self.reranking_of(options)
         with self._stores.db.read():
@@ -267,6 +268,7 @@ class Recaller:
                 candidates, ranking, options if reranking is None else reranking.widened(options)
             )
             none_passes = None if best else why_none_passes(self._stores, options.filters)
+            notes = () if none_passes else self._notes(options, candidates, failure)
         reordered = Reordered(hits=best)
         if reranking is not None:  # no lock is held while somebody else is asked
             local_ms = self._ms(started)
@@ -290,7 +292,7 @@ class Recaller:
             if none_passes
             else (
                 *changed_texts(hits, ranking.places),
-                *self._notes(options, candidates, failure),
+                *notes,
                 *reranked,
                 *reordered.notes,
                 *more_linked(beyond),
@@ -314,12 +316,15 @@ class Recaller:
 
     def rank(self, query: str, options: RecallOptions) -> Seeds:
         """Return what `recall` would find, without its texts: for walks that go on from there, and for bundles."""
-        terms = self._understand(query, options)
-        vector, failure = self._vector(terms, options)
+        with self._stores.db.read():
+            terms = self._understand(query, options)
+            compares = self._compares(options)
+        vector, failure = self._vector(terms, options) if compares else (None, None)
         with self._stores.db.read():
             candidates = self.search.search(terms, vector, options)
             ranking = self._rank(candidates, options)
             kept_candidates, _ = self._fold(candidates, ranking, options)
+            notes = self._notes(options, candidates, failure)
         best = max((match.bm25 for match in candidates.lexical.values()), default=0.0) or 1.0
         return Seeds(
             [
@@ -334,7 +339,7 @@ class Recaller:
                 )
                 for candidate in kept_candidates
             ],
-            self._notes(options, candidates, failure),
+            notes,
             vector,
             candidates.evidence,
         )
@@ -347,21 +352,27 @@ class Recaller:
             named = {no: named[no] for no in places.speaking_in(spaces, named)}
         return replace(terms, speakers=named) if named else terms
 
+    def _compares(self, options: RecallOptions) -> bool:
+        """Return whether there are vectors to compare a question with; raises `ProviderError` where there must be."""
+        if options.semantic is False:
+            return False
+        if self._embed_query is not None and (
+            self.search.has_vectors() or (self.search.computes_vectors() and not options.semantic)
+        ):
+            return True
+        if options.semantic:  # of a few candidates is not enough for who insists on meaning
+            raise ProviderError(
+                "This store has no vectors of the open embedder, or no embedder is open: it cannot "
+                "be searched by meaning.",
+                remedy="Run `hexad maintain` to compute them, or recall without {semantic=True}.",
+            )
+        return False
+
     def _vector(
         self, terms: Terms, options: RecallOptions
     ) -> tuple[NDArray[np.float32] | None, Unembedded | None]:
-        """Return the question's vector, or why there is none though there are vectors to compare it with."""
-        if options.semantic is False:
-            return None, None
-        if self._embed_query is None or not (
-            self.search.has_vectors() or (self.search.computes_vectors() and not options.semantic)
-        ):
-            if options.semantic:  # of a few candidates is not enough for who insists on meaning
-                raise ProviderError(
-                    "This store has no vectors of the open embedder, or no embedder is open: it cannot "
-                    "be searched by meaning.",
-                    remedy="Run `hexad maintain` to compute them, or recall without {semantic=True}.",
-                )
+        """Return the question's vector, or why it has none."""
+        if self._embed_query is None:
             return None, None
         try:
             spaces = options.filters.spaces or ()
@@ -398,7 +409,9 @@ class Recaller:
             places[no] for no in list(found_candidates.lexical)[:NEIGHBOURS_OF] if no in places
         )
         found_candidates.neighbours = frozenset(neighbours)
-        found_candidates.updates = self._stores.updates.of(places, until=options.as_of)
+        present = self._stores.places.present()
+        if present.updates:
+            found_candidates.updates = self._stores.updates.of(places, until=options.as_of)
         missing = {*found_candidates.neighbours, *found_candidates.brought} - set(places)
         if required is not None:
             missing &= required
@@ -423,14 +436,11 @@ class Recaller:
             fusion.weigh_sentences(nearest_sentences)
         self._put_code_first(found_candidates, order, places, fusion, filters)
         if association:
-            seats = {no: seat for seat, no in enumerate(order)}
-            rings = self._rings(order)
-            edges = [[(seats.get(row.to_id), row.score) for row in rings.get(no, [])] for no in order]
-            fusion.associate(edges, share=association)
-        if options.feedback and self._boost is not None and (judged := self._stores.places.judged(order)):
-            self._boost(judged, found_candidates, fusion, order, asked=options.asked, now=self._clock.now())
+            self._associate(order, fusion, share=association)
+        if options.feedback and present.verdicts:
+            self._heed_verdicts(found_candidates, order, fusion, options)
         self._check_citations(found_candidates, order, places, fusion)
-        current = self._put_successors_first(found_candidates, order, fusion)
+        current = self._put_successors_first(found_candidates, order, places, fusion)
         self._place_standing(found_candidates.standing, order, fusion)
         best = sorted((-fusion.scores[seat], places[no].id, seat) for seat, no in enumerate(order))
         hits: Sequence[RankedHit] = [
@@ -446,6 +456,20 @@ class Recaller:
             evidence=evidence,
             bm25=[candidate.bm25 for candidate in candidates],
         )
+
+    def _associate(self, order: Sequence[int], fusion: Fusion, *, share: float) -> None:
+        """Let candidates gain from their neighbours in the honeycomb."""
+        seats = {no: seat for seat, no in enumerate(order)}
+        rings = self._rings(order)
+        edges = [[(seats.get(row.to_id), row.score) for row in rings.get(no, [])] for no in order]
+        fusion.associate(edges, share=share)
+
+    def _heed_verdicts(
+        self, candidates: Candidates, order: Sequence[int], fusion: Fusion, options: RecallOptions
+    ) -> None:
+        """Let what was said of earlier answers count."""
+        if self._boost is not None and (judged := self._stores.places.judged(order)):
+            self._boost(judged, candidates, fusion, order, asked=options.asked, now=self._clock.now())
 
     def _put_code_first(
         self,
@@ -483,11 +507,11 @@ class Recaller:
             fusion.sink(stale, most=OUTGROWN)
 
     def _put_successors_first(
-        self, candidates: Candidates, order: Sequence[int], fusion: Fusion
+        self, candidates: Candidates, order: Sequence[int], places: Mapping[int, RankingRow], fusion: Fusion
     ) -> dict[int, int]:
         """Lift what takes the place of others before them; return what surely stands for which candidate now."""
         sure = [link for link in candidates.updates if link.confidence >= SURE]
-        links = [*sure, *self._likely_links(candidates, order, fusion.scores)]
+        links = [*sure, *self._likely_links(candidates, order, places, fusion.scores)]
         if not links:
             return {}
         # What holds what the question names literally is asked for, whatever came in its place; a plain number may be
@@ -514,14 +538,19 @@ class Recaller:
             fusion.place(placed, below=fusion.scores[best[-1]])
 
     def _likely_links(
-        self, candidates: Candidates, order: Sequence[int], scores: Sequence[float]
+        self,
+        candidates: Candidates,
+        order: Sequence[int],
+        places: Mapping[int, RankingRow],
+        scores: Sequence[float],
     ) -> Sequence[UpdateLink]:
         question = candidates.terms.question
         weak = [link for link in candidates.updates if link.confidence < SURE]
         if len(question) > COMPARED_CHARACTERS:
             return weak
         best = [order[seat] for seat in nlargest(COMPARED, range(len(order)), key=scores.__getitem__)]
-        texts = self._stores.updates.plain(best, characters=COMPARED_CHARACTERS)
+        plain = [no for no in best if places[no].is_plain]
+        texts = self._stores.updates.plain(plain, characters=COMPARED_CHARACTERS) if len(plain) > 1 else []
         links = self._successions.likely(question, texts, best, weak) if len(texts) > 1 else weak
         rejected = self._stores.updates.rejected([link.old for link in links]) if links else set()
         return [link for link in links if (link.old, link.new) not in rejected]
@@ -691,7 +720,7 @@ class Recaller:
         if options.semantic is False:
             return ()
         if self._embed_query is None:
-            return () if Vectors(self._stores.db).empty() else (TEXT_ALONE,)
+            return (TEXT_ALONE,) if self._stores.places.present().vectors else ()
         spaces = options.filters.spaces
         share = 0.0 if candidates.answer is None else self.search.first_share()
         waits = coverage_note(self._stores, background=self._background, first=share, spaces=spaces)
