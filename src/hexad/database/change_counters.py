@@ -18,22 +18,22 @@ CREATE TABLE changes (
 """
 
 
-def bump(con: Connection, family: str) -> int:
-    """Count one change of `family`, as part of the writing transaction that made it; returns its number.
+def bump(con: Connection, family: str, *, times: int = 1) -> int:
+    """Count changes of `family`, as part of the writing transaction that made them; returns the number of the last.
 
     The first change of a transaction is written to the table, and the last one before it ends.
     """
     if (number := con.counts.get(family)) is not None:
-        con.counts[family] = number + 1
+        con.counts[family] = number + times
         con.unwritten.add(family)
-        return number + 1
+        return number + times
     # One statement with RETURNING, which makes a journal for itself, takes five times as long as these two.
     row = con.execute("SELECT n FROM changes WHERE family = ?", (family,)).fetchone()
     if row is None:
-        number = 1
-        con.execute("INSERT INTO changes(family, n) VALUES(?, 1)", (family,))
+        number = times
+        con.execute("INSERT INTO changes(family, n) VALUES(?, ?)", (family, number))
     else:
-        number = int(row[0]) + 1
+        number = int(row[0]) + times
         con.execute("UPDATE changes SET n = ? WHERE family = ?", (number, family))
     if con.writing:  # who else runs SQL does not say when a transaction ends
         con.counts[family] = number

@@ -235,9 +235,13 @@ class FullText:
 
     def add(self, chunks: Sequence[IndexedChunk]) -> None:
         """Index chunks in the caller's transaction."""
+        self.add_rows([(c.no, c.body, c.context, c.identifiers) for c in chunks])
+
+    def add_rows(self, rows: Sequence[tuple[int, str, str, str]], *, changes: int = 1) -> None:
+        """Index chunks, each a row of what `IndexedChunk` holds, as so many changes of the index."""
         with self._db.joined() as con:
-            con.executemany(_INSERT, [(c.no, c.body, c.context, c.identifiers) for c in chunks])
-            bump(con, "fulltext")
+            con.executemany(_INSERT, rows)
+            bump(con, "fulltext", times=changes)
 
     def remove(self, chunks: Sequence[IndexedChunk]) -> None:
         """Take chunks out; they must be given as they were indexed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from hexad.memory.memory import Memory, Status
 from hexad.memory.store import Stores
@@ -18,6 +18,15 @@ from hexad.text.similarity.ngram_filter import signature
 NONE_SIGNED: Final[Mapping[str, bytes]] = {}
 EMBED: Final = "embed"
 """Kind of the tasks that compute a memory's vectors."""
+
+
+class IndexedMemory(NamedTuple):
+    """A memory without chunks, with those that it is to have, and the signatures of its texts that are known."""
+
+    no: int
+    memory: Memory
+    chunks: Sequence[NewChunk]
+    signed: Mapping[str, bytes]
 
 
 class Indexer:
@@ -43,21 +52,34 @@ class Indexer:
 
         `signed` are signatures of texts of it that are known already.
         """
-        numbers = self._stores.memories.put_chunks(no, chunks)
-        self._fulltext.add(
+        self.add_all([IndexedMemory(no, memory, chunks, signed)])
+
+    def add_all(self, memories: Sequence[IndexedMemory]) -> None:
+        """Store and index the chunks of memories, each as `add` does."""
+        numbers = iter(self._stores.memories.put_chunks([(each.no, each.chunks) for each in memories]))
+        self._fulltext.add_rows(
             [
-                IndexedChunk(
-                    no=number,
-                    body=memory.chunk_text(new.chunk),
-                    context=new.context,
-                    identifiers=new.identifiers,
+                (
+                    next(numbers),
+                    memory.raw[new.chunk.start : new.chunk.end],
+                    new.context,
+                    new.identifiers,
                 )
-                for number, new in zip(numbers, chunks, strict=True)
+                for _, memory, chunks, _ in memories
+                for new in chunks
+            ],
+            changes=len(memories),
+        )
+        self._stores.signatures.put(
+            [
+                (
+                    no,
+                    sign(memory.path, memory.summary_short, memory.summary_long, memory.raw, signed=signed),
+                )
+                for no, memory, _, signed in memories
             ]
         )
-        signatures = sign(memory.path, memory.summary_short, memory.summary_long, memory.raw, signed=signed)
-        self._stores.signatures.put([(no, signatures)])
-        self.queue_embedding(no)
+        self._stores.tasks.put_all(EMBED, [each.no for each in memories])
 
     def remove(self, no: int) -> None:
         """Take a memory out of the indexes and drop its chunks."""

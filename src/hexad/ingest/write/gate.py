@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from hexad.core.arguments import quoted
 from hexad.core.ids import is_reserved
@@ -45,6 +45,16 @@ def fingerprints(texts: Sequence[str], *, from_source: Sequence[bool]) -> list[F
         Fingerprint(bands=bands, passages=() if is_item else passage_hashes(text))
         for text, bands, is_item in zip(texts, marks, from_source, strict=True)
     ]
+
+
+class NewText(NamedTuple):
+    """The text of a memory that was just stored, with what the gate compares it by."""
+
+    no: int
+    text: str
+    mark: Fingerprint
+    space_no: int
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,6 +212,26 @@ class Gate:
             row for row in duplicates.candidates(space_no, mark.bands, limit=_CANDIDATES) if row[0] != no
         ]
         duplicates.put_bands(no, mark.bands, new=new)
+        return self._linked(no, text, candidates, at=at)
+
+    def near_duplicates_of_new(self, texts: Sequence[NewText]) -> dict[int, Sequence[NearMemory]]:
+        """Do what `near_duplicates` does for new memories at once; returns what is near, by number."""
+        duplicates = self._stores.duplicates
+        shared = duplicates.put_new({new.no: new.mark.bands for new in texts})
+        near: dict[int, Sequence[NearMemory]] = {}
+        for new in texts if shared else ():
+            if new.no in shared:
+                candidates = duplicates.candidates(
+                    new.space_no, new.mark.bands, limit=_CANDIDATES, below=new.no
+                )
+                near[new.no] = self._linked(new.no, new.text, candidates, at=new.at)
+        return near
+
+    def _linked(
+        self, no: int, text: str, candidates: Sequence[tuple[int, str, str]], *, at: datetime
+    ) -> Sequence[NearMemory]:
+        """Link a memory to those of the candidates that say almost the same; returns them, nearest first."""
+        duplicates = self._stores.duplicates
         if not candidates:
             return ()
         near: list[NearMemory] = []

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from hexad.core.actor import Actor
 from hexad.core.clock import Clock
@@ -21,13 +21,14 @@ from hexad.errors import Conflict
 from hexad.ingest.write.enrich import is_plain, new_chunks
 from hexad.ingest.write.extraction.extractor import Extractor
 from hexad.ingest.write.extraction.turn_extraction import DEFAULT_KIND
-from hexad.ingest.write.gate import Gate, GateVerdict
+from hexad.ingest.write.gate import Gate, GateVerdict, NewText
 from hexad.ingest.write.guard import OVERWRITES, Guard, Objection, quarantined, settled, weaker
 from hexad.ingest.write.merge import FactLine, carried, merged, new_memory, same, with_tags
 from hexad.ingest.write.prepare import PreparedDraft, Preparer
 from hexad.ingest.write.redaction import PolicyBook, Redactor
 from hexad.ingest.write.updates import UpdateLinker
 from hexad.ingest.write.validate import validate
+from hexad.memory.decision import DECISION
 from hexad.memory.draft import Draft
 from hexad.memory.memory import BEGINNING_LIMIT, Memory, Outcome, Receipt, Status, least_trust
 from hexad.memory.policy import Policies, audience, pins
@@ -37,7 +38,7 @@ from hexad.memory.tables.facts import Facts
 from hexad.memory.tables.sources import CALLER_KIND
 from hexad.memory.tables.standing import Standing
 from hexad.redaction.redact import RedactionRules
-from hexad.search.indexer import Indexer
+from hexad.search.indexer import IndexedMemory, Indexer
 from hexad.text.graphemes import beginning
 from hexad.text.key_names import filed_under
 from hexad.text.normalize import slugs
@@ -161,7 +162,109 @@ class Pipeline:
         self, prepared: Sequence[PreparedDraft], decided: Mapping[str, tuple[Policies, RedactionRules]]
     ) -> list[Memory]:
         places = _OriginNumbers(self._stores)
-        return [self._store(write, decided[write.draft.space][0], places) for write in prepared]
+        known = self._known_items(prepared, places) if len(prepared) > 1 else None
+        memories: list[Memory] = []
+        waiting: list[_NewItem] = []
+        for write in prepared:
+            policies = decided[write.draft.space][0]
+            item = None if known is None else self._new_item(write, policies, places, known)
+            if item is not None and item.is_plain:
+                waiting.append(item)
+                continue
+            memories += self._insert_all(waiting)
+            waiting.clear()
+            memories.append(
+                self._store(write, policies, places) if item is None else self._insert(item, policies)
+            )
+        return memories + self._insert_all(waiting)
+
+    def _known_items(self, prepared: Sequence[PreparedDraft], places: _OriginNumbers) -> set[tuple[int, str]]:
+        """Return which items of sources the store has, by their source's number and id; looked up once for all."""
+        names: dict[int, list[str]] = {}
+        for write in prepared:
+            space_no = places.space(write.draft.space, at=write.now)
+            source_no = places.source(write.draft, space_no)
+            if source_no is not None and write.draft.source_id is not None:
+                names.setdefault(source_no, []).append(write.draft.source_id)
+        return {
+            (source_no, name)
+            for source_no, source_ids in names.items()
+            for name in self._stores.memories.known_source_ids(source_no, source_ids)
+        }
+
+    def _new_item(
+        self,
+        write: PreparedDraft,
+        policies: Policies,
+        places: _OriginNumbers,
+        known: set[tuple[int, str]],
+    ) -> _NewItem | None:
+        """Return a new item of a source, as it is to be stored; None for a draft that more has to be asked about.
+
+        It is added to `known`, as items are that are there.
+        """
+        draft = write.draft
+        if not _is_item(write) or draft.source_id is None:
+            return None
+        space_no = places.space(draft.space, at=write.now)
+        source_no = places.source(draft, space_no)
+        assert source_no is not None
+        if (source_no, draft.source_id) in known:
+            return None
+        known.add((source_no, draft.source_id))
+        memory = new_memory(write, self._ids.new("mem"))
+        objection = self._guard.objection(write, memory, policies, space_no=space_no)
+        if objection is not None:
+            memory, write = quarantined(memory, objection), _waiting(write, objection)
+        memory = self._pinned(write, memory, policies)
+        return _NewItem(write, memory, audience(policies, memory), space_no, source_no)
+
+    def _insert(self, item: _NewItem, policies: Policies) -> Memory:
+        """Store one new item, and all that is made of it."""
+        write, memory, _, space_no, source_no = item
+        no = self._stores.memories.insert(_active(memory), space_no=space_no, source_no=source_no)
+        self._stores.meta.note_arrival(no, written=memory.updated_at, now=write.now)
+        return self._index(no, write, memory, Outcome.CREATED, policies, space_no=space_no)
+
+    def _insert_all(self, items: Sequence[_NewItem]) -> list[Memory]:
+        """Store new items that are active and everybody's, table by table."""
+        if not items:
+            return []
+        stores = self._stores
+        numbers = stores.memories.insert_all([(item.memory, item.space_no, item.source_no) for item in items])
+        for no, item in zip(numbers, items, strict=True):
+            stores.meta.note_arrival(no, written=item.memory.updated_at, now=item.write.now)
+        chunks = [
+            new_chunks(item.write.draft, item.write.meaning, memory_id=item.memory.id) for item in items
+        ]
+        self._catalog.add_all(
+            [
+                IndexedMemory(no, item.memory, its_chunks, item.write.signed)
+                for no, item, its_chunks in zip(numbers, items, chunks, strict=True)
+            ]
+        )
+        for no, item in zip(numbers, items, strict=True):
+            self._standing.mark(no, item.memory, new=True)
+        near = self._gate.near_duplicates_of_new(
+            [
+                NewText(no, item.memory.raw, item.write.mark, item.space_no, item.write.now)
+                for no, item in zip(numbers, items, strict=True)
+            ]
+        )
+        return [
+            replace(
+                item.memory,
+                chunks=tuple([new.chunk for new in its_chunks]),
+                receipt=Receipt(
+                    outcome=Outcome.CREATED,
+                    redacted=item.write.clean.removed,
+                    semantic=item.write.semantic,
+                    notes=item.write.notes,
+                    near_duplicates=tuple(near.get(no, ())),
+                ),
+            )
+            for no, item, its_chunks in zip(numbers, items, chunks, strict=True)
+        ]
 
     def _store(self, write: PreparedDraft, policies: Policies, places: _OriginNumbers) -> Memory:
         declared, write = write.draft.trust, self._derived(write)
@@ -236,16 +339,19 @@ class Pipeline:
             if held_memory is not None:
                 return held_memory
             memory, write = quarantined(memory, objection), _waiting(write, objection)
-        if policies.auto_pin and self._may_pin(write) and not memory.pinned:
-            judged_memory = self._judged(write, memory)
-            if draft.kind is None and not policies.model_may_pin:
-                # No text pins itself by what it begins with.
-                judged_memory = replace(judged_memory, kind=DEFAULT_KIND)
-            if pins(policies, judged_memory):
-                memory = replace(memory, pinned=True)
-        no = self._stores.memories.insert(_active(memory), space_no=space_no, source_no=source_no)
-        self._stores.meta.note_arrival(no, written=memory.updated_at, now=write.now)
-        return self._index(no, write, memory, Outcome.CREATED, policies, space_no=space_no)
+        memory = self._pinned(write, memory, policies)
+        item = _NewItem(write, memory, None, space_no, source_no)
+        return self._insert(item, policies)
+
+    def _pinned(self, write: PreparedDraft, memory: Memory, policies: Policies) -> Memory:
+        """Return a new memory, pinned where a rule of its space says so."""
+        if not policies.auto_pin or not self._may_pin(write) or memory.pinned:
+            return memory
+        judged_memory = self._judged(write, memory)
+        if write.draft.kind is None and not policies.model_may_pin:
+            # No text pins itself by what it begins with.
+            judged_memory = replace(judged_memory, kind=DEFAULT_KIND)
+        return replace(memory, pinned=True) if pins(policies, judged_memory) else memory
 
     def _repeat(
         self, write: PreparedDraft, verdict: GateVerdict, policies: Policies, *, space_no: int
@@ -473,6 +579,34 @@ class _OriginNumbers:
         if (uri, space_no) not in self._sources:
             self._sources[uri, space_no] = self._stores.sources.ensure(uri, kind=kind, space_no=space_no)
         return self._sources[uri, space_no]
+
+
+class _NewItem(NamedTuple):
+    """A new memory about to be stored, with the draft that it is of, who may see it, and where it is from."""
+
+    write: PreparedDraft
+    memory: Memory
+    roles: frozenset[str] | None
+    space_no: int
+    source_no: int | None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it stands at once, and is everybody's."""
+        return self.memory.status is Status.ACTIVE and self.roles is None
+
+
+def _is_item(write: PreparedDraft) -> bool:
+    """Whether a draft is an item of a source and nothing else: a new one has to do with nothing that is there."""
+    draft = write.draft
+    return (
+        draft.source is not None
+        and draft.source_id is not None
+        and (draft.id, draft.subject, draft.attribute, draft.supersedes) == (None, None, None, None)
+        and not (draft.gated or draft.structured or draft.derived_from)
+        and draft.status in (None, Status.ACTIVE)
+        and write.meaning.kind != DECISION
+    )
 
 
 def _active(memory: Memory) -> Memory:

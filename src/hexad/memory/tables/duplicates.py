@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import Final
 
 from hexad.database.codec import to_micros
-from hexad.database.connection import Database
+from hexad.database.connection import Connection, Database
 from hexad.memory.tables.rows import seen_sql
 
 NEAR_DUPLICATE: Final = "near_duplicate"
 _DROPPED_BITS: Final = 32
 """Of a mark's 64, which half a table of many millions can spare: what shares the rest is compared word by word."""
 _MARKS: Final = 11
+_UNUSED: Final = (None,) * _MARKS
 _PUT_MARKS: Final = f"INSERT INTO minhash_marks VALUES(?{',?' * _MARKS})"
 HANDOUTS_KEPT: Final = 50_000
 """Passages remembered as handed out; the oldest go first."""
@@ -33,6 +36,10 @@ class HandedOut:
     at: datetime
 
 
+def _marks_of(bands: Sequence[int]) -> list[int]:
+    return sorted({band >> _DROPPED_BITS for band in bands})
+
+
 class NearDuplicates:
     """Fingerprints and links of one store, as far as `roles` may see the memories that they name."""
 
@@ -45,23 +52,46 @@ class NearDuplicates:
         with self._db.joined() as con:
             if not new:
                 con.execute("DELETE FROM minhash_marks WHERE memory_no = ?", (memory_no,))
-            if not bands:
-                return
-            marks = sorted({band >> _DROPPED_BITS for band in bands})
-            con.executemany(
-                "INSERT INTO minhash_bands(band, memory_no) VALUES(?,?)",
-                [(mark, memory_no) for mark in marks],
-            )
-            con.execute(_PUT_MARKS, (memory_no, *marks, *[None] * (_MARKS - len(marks))))
+            self._put_marks(con, {memory_no: _marks_of(bands)})
 
-    def candidates(self, space_no: int, bands: Sequence[int], *, limit: int) -> list[tuple[int, str, str]]:
-        """Return `(row number, id, text)` of active memories of a space that share a band, oldest first."""
+    def put_new(self, fingerprints: Mapping[int, Sequence[int]]) -> set[int]:
+        """Store the fingerprints of new memories; returns which of them share a band with another memory."""
+        marks_of = {no: _marks_of(bands) for no, bands in fingerprints.items()}
+        counts = Counter(chain.from_iterable(marks_of.values()))
+        known = self._db.query(
+            "SELECT j.value FROM json_each(?) j"
+            " WHERE EXISTS (SELECT 1 FROM minhash_bands b WHERE b.band = j.value)",
+            (json.dumps(list(counts)),),
+        )
+        shared = {mark for mark, count in counts.items() if count > 1}
+        shared.update(mark for (mark,) in known)
+        with self._db.joined() as con:
+            self._put_marks(con, marks_of)
+        return {no for no, marks in marks_of.items() if not shared.isdisjoint(marks)} if shared else set()
+
+    @staticmethod
+    def _put_marks(con: Connection, marks_of: Mapping[int, Sequence[int]]) -> None:
+        con.executemany(
+            "INSERT INTO minhash_bands(band, memory_no) VALUES(?,?)",
+            sorted((mark, no) for no, marks in marks_of.items() for mark in marks),
+        )
+        rows = [(no, *marks, *_UNUSED[len(marks) :]) for no, marks in marks_of.items() if marks]
+        con.executemany(_PUT_MARKS, rows)
+
+    def candidates(
+        self, space_no: int, bands: Sequence[int], *, limit: int, below: int | None = None
+    ) -> list[tuple[int, str, str]]:
+        """Return `(row number, id, text)` of active memories of a space that share a band, oldest first.
+
+        `below` is a number that only later ones have, which do not count.
+        """
         if not bands:
             return []
         marks = ",".join("?" * len(bands))
+        earlier = "" if below is None else " AND memory_no < ?"
         found = self._db.query(
-            f"SELECT memory_no FROM minhash_bands WHERE band IN ({marks}) LIMIT ?",
-            (*(band >> _DROPPED_BITS for band in bands), limit),
+            f"SELECT memory_no FROM minhash_bands WHERE band IN ({marks}){earlier} LIMIT ?",
+            (*(band >> _DROPPED_BITS for band in bands), *(() if below is None else (below,)), limit),
         )
         if not found:  # as with most texts
             return []

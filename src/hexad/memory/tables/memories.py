@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
@@ -330,15 +330,33 @@ class Memories(MemoryNames):
 
     def insert(self, memory: Memory, *, space_no: int, source_no: int | None) -> int:
         """Store a new memory without its chunks; returns its row number."""
-        with self._db.joined() as con:
-            rev = bump(con, "memories")
-            columns = row_of(memory, space_no=space_no, source_no=source_no, rev=rev)
-            con.execute(_insert_sql(tuple(columns)), tuple(columns.values()))
-            no = con.last_insert_rowid
-            self._put_tags(no, memory.tags)
-            if memory.turn is not None:
-                self._put_turn(no, space_no, memory.turn)
+        (no,) = self.insert_all([(memory, space_no, source_no)])
         return no
+
+    def insert_all(self, memories: Sequence[tuple[Memory, int, int | None]]) -> range:
+        """Store new memories, each with the numbers of its space and source, without chunks; returns their numbers."""
+        count = len(memories)
+        if not count:
+            return range(0)
+        with self._db.joined() as con:
+            first_rev = bump(con, "memories", times=count) - count + 1
+            rows = [
+                row_of(memory, space_no=space_no, source_no=source_no, rev=rev)
+                for rev, (memory, space_no, source_no) in enumerate(memories, start=first_rev)
+            ]
+            con.executemany(_insert_sql(tuple(rows[0])), [tuple(row.values()) for row in rows])
+            numbers = _latest(con, count)
+            self._put_tags(
+                [
+                    (tag, no)
+                    for no, (memory, _, _) in zip(numbers, memories, strict=True)
+                    for tag in memory.tags
+                ]
+            )
+            for no, (memory, space_no, _) in zip(numbers, memories, strict=True):
+                if memory.turn is not None:
+                    self._put_turn(no, space_no, memory.turn)
+        return numbers
 
     def replace(self, no: int, memory: Memory, *, space_no: int, source_no: int | None) -> None:
         """Store a changed memory over row `no`; the text that it replaces becomes a version."""
@@ -358,33 +376,36 @@ class Memories(MemoryNames):
             )
             con.execute(f"UPDATE memories SET {assignments} WHERE no = ?", (*columns.values(), no))
             con.execute("DELETE FROM memory_tags WHERE memory_no = ?", (no,))
-            self._put_tags(no, memory.tags)
+            self._put_tags([(tag, no) for tag in memory.tags])
             if memory.turn is not None:
                 self._put_turn(no, space_no, memory.turn)
 
-    def put_chunks(self, no: int, chunks: Sequence[NewChunk]) -> list[int]:
-        """Store the chunks of memory `no`, which has none; returns their row numbers."""
-        numbers: list[int] = []
+    def put_chunks(self, chunks: Iterable[tuple[int, Sequence[NewChunk]]]) -> range:
+        """Store the chunks of memories, by the numbers of these, which have none; returns the chunks' row numbers."""
+        rows = [
+            (
+                no,
+                seq,
+                new.chunk.start,
+                new.chunk.end,
+                new.chunk.first_line,
+                new.chunk.last_line,
+                new.chunk.heading,
+                new.context,
+                new.identifiers,
+            )
+            for no, its_chunks in chunks
+            for seq, new in enumerate(its_chunks)
+        ]
+        if not rows:
+            return range(0)
         with self._db.joined() as con:
-            for seq, new in enumerate(chunks):
-                chunk = new.chunk
-                con.execute(
-                    "INSERT INTO chunks(memory_no, seq, start, end, first_line, last_line, heading, context,"
-                    " identifiers) VALUES(?,?,?,?,?,?,?,?,?)",
-                    (
-                        no,
-                        seq,
-                        chunk.start,
-                        chunk.end,
-                        chunk.first_line,
-                        chunk.last_line,
-                        chunk.heading,
-                        new.context,
-                        new.identifiers,
-                    ),
-                )
-                numbers.append(con.last_insert_rowid)
-        return numbers
+            con.executemany(
+                "INSERT INTO chunks(memory_no, seq, start, end, first_line, last_line, heading, context,"
+                " identifiers) VALUES(?,?,?,?,?,?,?,?,?)",
+                rows,
+            )
+            return _latest(con, len(rows))
 
     def drop_chunks(self, no: int) -> None:
         """Remove the chunks of memory `no`."""
@@ -440,13 +461,11 @@ class Memories(MemoryNames):
                 " SELECT DISTINCT j.value, m.no FROM memories m, json_each(m.tags) j"
             )
 
-    def _put_tags(self, no: int, tags: Collection[str]) -> None:
+    def _put_tags(self, tags: Sequence[tuple[str, int]]) -> None:
         if not tags:
             return
         with self._db.joined() as con:
-            con.executemany(
-                "INSERT OR IGNORE INTO memory_tags(tag, memory_no) VALUES(?, ?)", [(tag, no) for tag in tags]
-            )
+            con.executemany("INSERT OR IGNORE INTO memory_tags(tag, memory_no) VALUES(?, ?)", tags)
 
     def _put_turn(self, no: int, space_no: int, turn: Turn) -> None:
         with self._db.joined() as con:
@@ -466,6 +485,12 @@ class Memories(MemoryNames):
                 " ?, (SELECT no FROM speakers WHERE name = ?))",
                 (no, space_no, turn.conversation, turn.session, turn.position, turn.speaker),
             )
+
+
+def _latest(con: Connection, count: int) -> range:
+    """Return the row numbers of the rows that were just inserted: each is the one after that before it."""
+    last = con.last_insert_rowid
+    return range(last - count + 1, last + 1)
 
 
 @cache

@@ -143,6 +143,15 @@ class MemoryNames:
         """Return the identity of a source's item, hidden or not: it is taken either way."""
         return self._identity("m.source_no = ? AND m.source_id = ?", (source_no, source_id))
 
+    def known_source_ids(self, source_no: int, source_ids: Sequence[str]) -> list[str]:
+        """Return which of these items of a source are memories, hidden or not."""
+        rows = self._db.query(
+            "SELECT m.source_id FROM json_each(?) j CROSS JOIN memories m"
+            " ON m.source_no = ? AND m.source_id = j.value",
+            (json.dumps(source_ids), source_no),
+        )
+        return [row[0] for row in rows]
+
     def identify_by_hash(
         self,
         space_no: int,
