@@ -17,8 +17,18 @@ RECALL_FLOOR: Final = 0.985
 CROWD: Final = 20
 """How many nearest others tell how crowded it is around a vector."""
 _PROBES: Final = 96
+_NEAREST: Final = 10
+_READ_AT_ONCE: Final = 8_192
 _WIDENED: Final = 256
 """So many vectors are widened at once: few enough for a processor's cache."""
+_BLOCK: Final = 1 << 16
+"""Of so many vectors the sign bits are compared at once."""
+_WORDS_PER_BYTE: Final = 3
+"""So many words of 64 bits differ in fewer bits than a byte counts."""
+_FARTHEST: Final = 0xFFFF
+_MANY: Final = 200_000
+"""To partition the distances of more takes longer than to look at all those that are equally far."""
+_SAMPLED_DISTANCES: Final = 16_384
 SAMPLED: Final = 2_000
 """Vectors whose cosines tell how those of a filtered part of the store are spread."""
 
@@ -76,12 +86,18 @@ SHORTLISTS: Final = (
     Shortlist(pool=8_000, rescored=2_000),
     Shortlist(pool=16_000, rescored=2_000),
     Shortlist(pool=32_000, rescored=4_000),
+    Shortlist(pool=32_000, rescored=8_000),
+    Shortlist(pool=64_000, rescored=16_000),
 )
 """What is tried until the measured recall is good enough, the cheapest first."""
+_CHEAP: Final = 5
+"""So many of them are tried before the others are looked at."""
 Best = dict[int, tuple[float, int]]
 """Memory's row number to its best cosine and that chunk's number, or 0."""
 Scored = tuple[VectorSegment, "NDArray[np.int64]", "NDArray[np.float32]"]
 """Rows of a segment with their cosines."""
+_Columns = tuple["NDArray[np.float32]", "NDArray[np.int64]", "NDArray[np.int64]", "NDArray[np.int64]"]
+"""Cosines with memories, chunks and rows."""
 
 
 class Room(local):
@@ -119,11 +135,15 @@ def products_of_halves(
     count = len(matrix) if rows is None else len(rows)
     products = np.empty(count, dtype=np.float32)
     room = np.empty((min(_WIDENED, count), matrix.shape[1]), dtype=np.int32)
+    halves, gathered = matrix.view(np.int16), np.empty(room.shape, dtype=np.int16)
     larger = query * np.float32(2.0**112)
     for start in range(0, count, _WIDENED):
         end = min(start + _WIDENED, count)
         bits = room[: end - start]
-        bits[:] = (matrix[start:end] if rows is None else matrix[rows[start:end]]).view(np.int16)
+        if rows is None:
+            bits[:] = halves[start:end]
+        else:  # twice as fast as by an index; with "raise" it would take room for a copy
+            bits[:] = halves.take(rows[start:end], axis=0, out=gathered[: end - start], mode="clip")
         np.left_shift(bits, 13, out=bits)
         np.bitwise_and(bits, np.int32(-0x70000001), out=bits)  # the sign was in all bits down to the exponent
         np.matmul(bits.view(np.float32), larger, out=products[start:end])
@@ -141,6 +161,27 @@ def concatenate(parts: Sequence[VectorRows]) -> VectorRows:
         memory_no=np.concatenate([part.memory_no for part in parts]),
         chunk_no=np.concatenate([part.chunk_no for part in parts]),
         matrix=np.concatenate([part.matrix for part in parts]),
+    )
+
+
+def alive_rows(segments: Sequence[VectorSegment]) -> VectorRows:
+    """Return the rows of all segments that are alive, in order, copied block by block: they may fill the memory."""
+    import numpy as np
+
+    alive = [np.flatnonzero(segment.alive) for segment in segments]
+    matrix = np.empty((sum(map(len, alive)), segments[0].matrix.shape[1]), dtype=np.float16)
+    at = 0
+    for segment, rows in zip(segments, alive, strict=True):
+        for start in range(0, len(rows), _READ_AT_ONCE):
+            block = rows[start : start + _READ_AT_ONCE]
+            matrix[at : at + len(block)] = segment.matrix[block]
+            at += len(block)
+    parts = list(zip(segments, alive, strict=True))
+    return VectorRows(
+        no=np.concatenate([segment.no[rows] for segment, rows in parts]),
+        memory_no=np.concatenate([segment.memory_no[rows] for segment, rows in parts]),
+        chunk_no=np.concatenate([segment.chunk_no[rows] for segment, rows in parts]),
+        matrix=matrix,
     )
 
 
@@ -175,9 +216,9 @@ def sign_bits(
     rows, dimensions = matrix.shape
     words = -(-dimensions // 64)
     packed = np.zeros((rows, words * 8), dtype=np.uint8)
-    for start in range(0, rows, 8_192):
-        block = matrix[start : start + 8_192].astype(np.float32) > mean
-        packed[start : start + 8_192, : -(-dimensions // 8)] = np.packbits(block, axis=1)
+    for start in range(0, rows, _READ_AT_ONCE):
+        block = matrix[start : start + _READ_AT_ONCE].astype(np.float32) > mean
+        packed[start : start + _READ_AT_ONCE, : -(-dimensions // 8)] = np.packbits(block, axis=1)
     return np.ascontiguousarray(packed.view(np.uint64).T)
 
 
@@ -185,23 +226,79 @@ def nearest_by_bits(
     segment: VectorSegment, query: NDArray[np.float32], alive: NDArray[np.bool_], wanted: int
 ) -> NDArray[np.int64]:
     """Return the `wanted` rows whose sign bits differ least from the question's, in order."""
-    import numpy as np
-
     assert segment.bits is not None
     assert segment.centre is not None
-    words = segment.bits.shape[0]
-    packed = np.zeros(words * 8, dtype=np.uint8)
-    sign = np.packbits(query > segment.centre)
+    distances = _differing_bits(segment.bits, _sign_code(query, segment.centre))
+    distances[~alive] = _FARTHEST
+    return _pool(distances, wanted)
+
+
+def _sign_code(vector: NDArray[np.float32], mean: NDArray[np.float32]) -> NDArray[np.uint64]:
+    """Return the sign bits of one vector, a word for each 64 dimensions."""
+    import numpy as np
+
+    packed = np.zeros(-(-len(vector) // 64) * 8, dtype=np.uint8)
+    sign = np.packbits(vector > mean)
     packed[: len(sign)] = sign
-    code = packed.view(np.uint64)
-    distance = np.zeros(len(alive), dtype=np.uint16)
-    for word in range(words):
-        distance += np.bitwise_count(segment.bits[word] ^ code[word])
-    distance[~alive] = np.iinfo(np.uint16).max
-    if len(distance) <= wanted:
-        return np.flatnonzero(alive)
-    rows = np.argpartition(distance, wanted)[:wanted]
-    return np.sort(rows[alive[rows]])
+    return packed.view(np.uint64)
+
+
+def _differing_bits(bits: NDArray[np.uint64], code: NDArray[np.uint64]) -> NDArray[np.uint16]:
+    """Return how many sign bits of each row differ from the question's.
+
+    Block by block, so that what lies between stays in the processor's cache; bytes are added where they suffice.
+    """
+    import numpy as np
+
+    words, count = bits.shape
+    distances = np.zeros(count, dtype=np.uint16)
+    differing = np.empty(min(_BLOCK, count), dtype=np.uint64)
+    counted, summed = (np.empty(len(differing), dtype=np.uint8) for _ in range(2))
+    for start in range(0, count, _BLOCK):
+        end = min(start + _BLOCK, count)
+        size = end - start
+        for first in range(0, words, _WORDS_PER_BYTE):
+            summed[:size] = 0
+            for word in range(first, min(first + _WORDS_PER_BYTE, words)):
+                np.bitwise_xor(bits[word, start:end], code[word], out=differing[:size])
+                np.bitwise_count(differing[:size], out=counted[:size])
+                np.add(summed[:size], counted[:size], out=summed[:size])
+            np.add(distances[start:end], summed[:size], out=distances[start:end])
+    return distances
+
+
+def _pool(distances: NDArray[np.uint16], wanted: int) -> NDArray[np.int64]:
+    """Return, in order, the rows of the `wanted` smallest distances; of many rows all that equal the last of these."""
+    import numpy as np
+
+    if len(distances) > _MANY:
+        rows = _least(distances, wanted)
+    elif len(distances) > wanted:
+        rows = np.sort(np.argpartition(distances, wanted)[:wanted])
+    else:
+        rows = np.arange(len(distances))
+    return rows[distances[rows] < _FARTHEST]
+
+
+def _least(distances: NDArray[np.uint16], wanted: int) -> NDArray[np.int64]:
+    """Return, in order, the rows of the `wanted` smallest distances, and all that equal the last of these.
+
+    Every n-th tells how far to look, so that few are partitioned.
+    """
+    import numpy as np
+
+    within = min(wanted, len(distances))
+    sample = distances[:: max(1, len(distances) // _SAMPLED_DISTANCES)]
+    rows = np.arange(len(distances))
+    for margin in (1.25, 2.0):
+        seat = int(within / len(distances) * margin * len(sample)) + 16
+        if seat < len(sample):
+            near = np.flatnonzero(distances <= np.partition(sample, seat)[seat])
+            if len(near) >= within:
+                rows = near
+                break
+    least = distances[rows]
+    return np.asarray(rows[least <= np.partition(least, within - 1)[within - 1]])
 
 
 def products_of_signs(
@@ -230,13 +327,20 @@ def nearest_by_signs(
     segment: VectorSegment, query: NDArray[np.float32], alive: NDArray[np.bool_], shortlist: Shortlist
 ) -> NDArray[np.int64]:
     """Return the rows that are likely the nearest, in order, of which the cosines are to be computed."""
-    import numpy as np
-
     assert segment.bits is not None
     rows = nearest_by_bits(segment, query, alive, shortlist.pool)
-    if len(rows) <= shortlist.rescored:
+    return _most_alike(segment.bits, rows, query, shortlist)
+
+
+def _most_alike(
+    bits: NDArray[np.uint64], rows: NDArray[np.int64], query: NDArray[np.float32], shortlist: Shortlist
+) -> NDArray[np.int64]:
+    """Return the rows of a pool that are rescored, in order."""
+    import numpy as np
+
+    if shortlist.pool <= shortlist.rescored or len(rows) <= shortlist.rescored:
         return rows
-    products = products_of_signs(segment.bits, rows, query)
+    products = products_of_signs(bits, rows, query)
     return np.sort(rows[np.argpartition(-products, shortlist.rescored)[: shortlist.rescored]])
 
 
@@ -250,32 +354,50 @@ def shortlist_needed(
     """
     import numpy as np
 
-    alive = np.ones(len(rows.no), dtype=np.bool_)
-    segment = VectorSegment(
-        no=rows.no,
-        memory_no=rows.memory_no,
-        chunk_no=rows.chunk_no,
-        matrix=rows.matrix,
-        alive=alive,
-        bits=bits,
-        centre=mean,
-    )
     some = rows.matrix[:: max(1, len(rows.no) // _PROBES)][:_PROBES].astype(np.float32)
     probes = some + np.roll(some, len(some) // 2, axis=0)
-    truth = np.zeros((len(probes), 10), dtype=np.int64)
-    cosines = np.concatenate(
-        [rows.matrix[i : i + 8_192].astype(np.float32) @ probes.T for i in range(0, len(rows.no), 8_192)]
-    )
-    for probe in range(len(probes)):
-        truth[probe] = np.argpartition(-cosines[:, probe], 10)[:10]
-    for shortlist in SHORTLISTS:
+    truth = _nearest_ten(rows.matrix, probes)
+    for shortlists in (SHORTLISTS[:_CHEAP], SHORTLISTS[_CHEAP:]):
         shares = [
-            np.isin(truth[i], nearest_by_signs(segment, probes[i], alive, shortlist)).mean()
-            for i in range(len(probes))
+            _shares_found(bits, mean, probe, ten, shortlists)
+            for probe, ten in zip(probes, truth, strict=True)
         ]
-        if float(np.mean(shares)) >= RECALL_FLOOR:
-            return shortlist
+        for shortlist, share in zip(shortlists, np.mean(shares, axis=0).tolist(), strict=True):
+            if share >= RECALL_FLOOR:
+                return shortlist
     return None
+
+
+def _nearest_ten(matrix: NDArray[np.float16], probes: NDArray[np.float32]) -> NDArray[np.int64]:
+    """Return the rows with the ten highest products with each probe, one line a probe."""
+    import numpy as np
+
+    best = np.full((len(probes), 0), -np.inf, dtype=np.float32)
+    rows = np.zeros((len(probes), 0), dtype=np.int64)
+    for start in range(0, len(matrix), _READ_AT_ONCE):
+        block = probes @ matrix[start : start + _READ_AT_ONCE].astype(np.float32).T
+        best = np.concatenate([best, block], axis=1)
+        numbers = np.broadcast_to(np.arange(start, start + block.shape[1]), block.shape)
+        rows = np.concatenate([rows, numbers], axis=1)
+        if best.shape[1] > _NEAREST:
+            top = np.argpartition(-best, _NEAREST, axis=1)[:, :_NEAREST]
+            best, rows = np.take_along_axis(best, top, axis=1), np.take_along_axis(rows, top, axis=1)
+    return rows
+
+
+def _shares_found(
+    bits: NDArray[np.uint64],
+    mean: NDArray[np.float32],
+    probe: NDArray[np.float32],
+    nearest: NDArray[np.int64],
+    shortlists: Sequence[Shortlist],
+) -> list[float]:
+    """Return which share of the nearest each of the shortlists has, from one look at the sign bits."""
+    import numpy as np
+
+    distances = _differing_bits(bits, _sign_code(probe, mean))
+    chosen = (_most_alike(bits, _pool(distances, each.pool), probe, each) for each in shortlists)
+    return [float(np.isin(nearest, rows).mean()) for rows in chosen]
 
 
 def in_order(memories: Collection[int]) -> NDArray[np.int64]:
@@ -294,15 +416,13 @@ def nearest_memories(
     """
     import numpy as np
 
-    tops = [_top(segment, rows, cosines, limit) for segment, rows, cosines in scored]
-    cosines, memories, chunks, rows = (np.concatenate(column) for column in zip(*tops, strict=True))
-    parts = np.repeat(np.arange(len(tops)), [len(top[0]) for top in tops])
-    falling = np.lexsort((chunks, memories, -cosines))
-    first: dict[int, int] = {}
-    for seat, memory in zip(falling.tolist(), memories[falling].tolist(), strict=True):
-        first.setdefault(memory, seat)
-        if len(first) == limit:
-            break
+    columns = _nearest(scored, 2 * limit)
+    first = _first_of_each(columns, limit)
+    if len(first) < limit and 2 * limit < sum(len(rows) for _, rows, _ in scored):  # of many vectors each
+        columns = [_top(segment, rows, cosines, limit) for segment, rows, cosines in scored]
+        first = _first_of_each(columns, limit)
+    cosines, _, chunks, rows = (np.concatenate(column) for column in zip(*columns, strict=True))
+    parts = np.repeat(np.arange(len(columns)), [len(each[0]) for each in columns])
     seats = list(first.values())
     best = dict(zip(first, zip(cosines[seats].tolist(), chunks[seats].tolist(), strict=True), strict=True))
     room = room or Room()
@@ -310,13 +430,45 @@ def nearest_memories(
     return best, dict(zip(first, _crowding(vectors, room), strict=True))
 
 
-def _top(
-    segment: VectorSegment, rows: NDArray[np.int64], cosines: NDArray[np.float32], limit: int
-) -> tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return the best cosines with memories, chunks and rows: those of the `limit` nearest memories, and more."""
+def _nearest(scored: Sequence[Scored], count: int) -> list[_Columns]:
+    """Return the vectors with the `count` highest cosines, and all whose cosine equals the last of these."""
     import numpy as np
 
-    count = 4 * limit  # a memory has several vectors
+    together = np.concatenate([cosines for _, _, cosines in scored])
+    if count < len(together):
+        # Numbers alone are partitioned several times as fast as their places.
+        least = np.partition(together, len(together) - count)[len(together) - count]
+        near = [np.flatnonzero(cosines >= least) for _, _, cosines in scored]
+        scored = [
+            (segment, rows[at], cosines[at])
+            for (segment, rows, cosines), at in zip(scored, near, strict=True)
+        ]
+    return [
+        (cosines, segment.memory_no[rows], segment.chunk_no[rows], rows) for segment, rows, cosines in scored
+    ]
+
+
+def _first_of_each(columns: Sequence[_Columns], limit: int) -> dict[int, int]:
+    """Return the `limit` best memories, best first, each with the seat of its best vector in all columns together."""
+    import numpy as np
+
+    cosines, memories, chunks = (np.concatenate(column) for column in list(zip(*columns, strict=True))[:3])
+    falling = np.lexsort((chunks, memories, -cosines))
+    first: dict[int, int] = {}
+    for seat, memory in zip(falling.tolist(), memories[falling].tolist(), strict=True):
+        first.setdefault(memory, seat)
+        if len(first) == limit:
+            break
+    return first
+
+
+def _top(
+    segment: VectorSegment, rows: NDArray[np.int64], cosines: NDArray[np.float32], limit: int
+) -> _Columns:
+    """Return the `4 * limit` best cosines."""
+    import numpy as np
+
+    count = 4 * limit
     if count < len(rows):
         top = np.argpartition(-cosines, count - 1)[:count]
         rows, cosines = rows[top], cosines[top]

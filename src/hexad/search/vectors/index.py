@@ -8,7 +8,7 @@ file and to check it. Vectors that came later are kept in memory beside these, a
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -26,6 +26,7 @@ from hexad.search.vectors.arithmetic import (
     Scored,
     Shortlist,
     VectorSegment,
+    alive_rows,
     all_cosines,
     allowed_rows,
     concatenate,
@@ -44,8 +45,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_MAGIC: Final = b"HEXVEC05"
+_MAGIC: Final = b"HEXVEC06"
 _ALIGN: Final = 64
+_PIECE_BYTES: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,12 +84,11 @@ def write_cache(
     if signs is not None:
         arrays |= {"bits": signs.bits, "mean": signs.mean, "covariance": signs.covariance}
     places: dict[str, object] = {}
-    body = bytearray()
+    length = 0
     for name, array in arrays.items():
-        body.extend(b"\0" * (-len(body) % _ALIGN))
-        data = array.tobytes()
-        places[name] = [len(body), list(array.shape), array.dtype.str, crc32(data)]
-        body.extend(data)
+        length += -length % _ALIGN
+        places[name] = [length, list(array.shape), array.dtype.str, _checksum([_bytes_of(array)])]
+        length += array.nbytes
     header = json.dumps(
         {
             "identity": identity,
@@ -102,11 +103,36 @@ def write_cache(
     target = directory / f"vectors-{change:012d}"
     try:
         ensure_dir(directory)
-        pieces = [_MAGIC + len(header).to_bytes(8, "little") + header, bytes(body)]
+        pieces = _pieces(_MAGIC + len(header).to_bytes(8, "little") + header, arrays.values())
         stream_write(target, pieces if cipher is None else cipher.sealed(pieces))
         remove_caches(directory, but=target.name)  # a higher number may be from before a backup was restored
     except StorageFailure as error:
         log.warning("The vector cache could not be written: %s", error)
+
+
+def _pieces(header: bytes, arrays: Iterable[NDArray[np.generic]]) -> Iterator[bytes]:
+    """Yield a cache file in small pieces: a second copy of many vectors may be more than there is memory for."""
+    yield header
+    length = 0
+    for array in arrays:
+        yield b"\0" * (-length % _ALIGN)
+        length += -length % _ALIGN + array.nbytes
+        data = _bytes_of(array)
+        for start in range(0, len(data), _PIECE_BYTES):
+            yield data[start : start + _PIECE_BYTES].tobytes()
+
+
+def _bytes_of(array: NDArray[np.generic]) -> NDArray[np.uint8]:
+    import numpy as np
+
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
+def _checksum(pieces: Iterable[NDArray[np.uint8]]) -> int:
+    checksum = 0
+    for piece in pieces:
+        checksum = crc32(piece.data, checksum)
+    return checksum
 
 
 def remove_caches(directory: Path, *, but: str | None = None) -> None:
@@ -147,9 +173,10 @@ def _load(path: Path, cipher: FileCipher | None, *, identity: str, dimensions: i
             return None
         arrays = {}
         for name, (offset, shape, dtype, checksum) in header["arrays"].items():
-            size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-            data = mapped[16 + length + offset : 16 + length + offset + size]
-            if len(data) != size or crc32(data.tobytes()) != checksum:
+            start, size = 16 + length + offset, int(np.prod(shape)) * np.dtype(dtype).itemsize
+            data = mapped[start : start + size]
+            read = _read_pieces(path, start, size) if cipher is None else [data]
+            if len(data) != size or _checksum(read) != checksum:
                 return None
             arrays[name] = data.view(np.ndarray).view(dtype).reshape(shape)
     except (OSError, StorageFailure, IntegrityError, ValueError, KeyError, TypeError):
@@ -174,6 +201,17 @@ def _load(path: Path, cipher: FileCipher | None, *, identity: str, dimensions: i
         last_no=header["last_no"],
         last_removal=header["last_removal"],
     )
+
+
+def _read_pieces(path: Path, start: int, size: int) -> Iterator[NDArray[np.uint8]]:
+    """Yield a part of a file as it is read: looked at through a mapping, all of it would count as this process's."""
+    import numpy as np
+
+    with path.open("rb") as file:
+        file.seek(start)
+        while size > 0 and len(piece := np.fromfile(file, np.uint8, min(size, _PIECE_BYTES))):
+            size -= len(piece)
+            yield piece
 
 
 EXACT_LIMIT: Final = 30_000
@@ -366,8 +404,6 @@ class VectorIndex:
     # The cache ------------------------------------------------------------------------------------------------
 
     def _refresh(self) -> None:
-        import numpy as np
-
         change = self._changes.current("vectors")
         state = self._state
         if change == state.change:
@@ -384,7 +420,10 @@ class VectorIndex:
         if len(rows.no):
             state.last_no = int(rows.no[-1])
             alone = state.base is None and not state.tail
-            if alone and len(rows.no) > _TAIL_LIMIT and not _needs_file(rows):
+            if alone and _needs_file(rows):
+                self._become(rows, change=change)
+                state = self._state
+            elif alone and len(rows.no) > _TAIL_LIMIT:
                 self._adopt(
                     CachedVectors(
                         rows=rows, signs=None, last_no=state.last_no, last_removal=state.last_removal
@@ -395,8 +434,7 @@ class VectorIndex:
         removed = self._vectors.removed_after(state.last_removal)
         if removed:
             state.last_removal = removed[-1][0]
-        removed_numbers = np.array(sorted({no for _, no in removed}), dtype=np.int64)
-        self._join(removed_numbers)
+        self._join({no for _, no in removed})
         state.change = change
         share = len(state.base.no) // 5 if state.base else 0
         if self._tail_size() > min(max(_TAIL_LIMIT, share), TAIL_BYTES // (6 * self.dimensions + 24)):
@@ -440,12 +478,18 @@ class VectorIndex:
             state.base.matrix = cached.rows.matrix.astype(np.float32)
         state.last_no, state.last_removal = cached.last_no, cached.last_removal
 
-    def _join(self, removed_numbers: NDArray[np.int64]) -> None:
+    def _join(self, removed: set[int]) -> None:
         """Make the tail one segment and mask what is gone; masks of earlier removals are kept."""
         import numpy as np
 
         state = self._state
-        dead = np.concatenate([segment.no[~segment.alive] for segment in state.segments] + [removed_numbers])
+        if state.tail:
+            removed = removed | {
+                int(no)
+                for segment in state.segments
+                if segment is not state.base
+                for no in segment.no[~segment.alive]
+            }
         state.segments = [state.base] if state.base is not None else []
         if state.tail:
             rows = concatenate(state.tail)
@@ -459,24 +503,19 @@ class VectorIndex:
                     alive=np.ones(len(rows.no), dtype=np.bool_),
                 )
             )
-        for segment in state.segments:
-            segment.alive = ~np.isin(segment.no, dead)
+        if removed:
+            dead = np.array(sorted(removed), dtype=np.int64)
+            for segment in state.segments:
+                segment.alive = _without(segment, dead)
 
     def _rebuild(self) -> None:
         """Make base and tail one base; write the cache file where it is of use, and remove it where it is not."""
-        import numpy as np
+        self._become(alive_rows(self._state.segments), change=self._state.change)
+        self._join(set())
 
+    def _become(self, rows: VectorRows, *, change: int) -> None:
+        """Search these vectors, which are all up to where the state is, as the base."""
         state = self._state
-        parts = [
-            VectorRows(
-                no=segment.no[segment.alive],
-                memory_no=segment.memory_no[segment.alive],
-                chunk_no=segment.chunk_no[segment.alive],
-                matrix=segment.matrix[segment.alive].astype(np.float16, copy=False),
-            )
-            for segment in state.segments
-        ]
-        rows = concatenate(parts)
         cached = CachedVectors(
             rows=rows,
             signs=_signs_of(rows) if len(rows.no) > EXACT_LIMIT else None,
@@ -488,14 +527,23 @@ class VectorIndex:
         if self._cache is not None and not _needs_file(rows):
             remove_caches(self._cache)
         elif self._cache is not None:
-            write_cache(
-                self._cache, cached, change=state.change, identity=self._identity, cipher=self._cipher
-            )
+            write_cache(self._cache, cached, change=change, identity=self._identity, cipher=self._cipher)
             loaded = self._loaded(self._cache)
             self._is_mapped = loaded is not None and self._cipher is None
             cached = loaded or cached
         self._adopt(cached)
-        self._join(np.zeros(0, dtype=np.int64))
+
+
+def _without(segment: VectorSegment, dead: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return the mask of a segment without some numbers, in order. Its own numbers are in order, too."""
+    import numpy as np
+
+    rows = np.searchsorted(segment.no, dead)
+    inside = rows < len(segment.no)
+    rows, dead = rows[inside], dead[inside]
+    alive = segment.alive.copy()  # a search may be reading it
+    alive[rows[segment.no[rows] == dead]] = False
+    return alive
 
 
 def _needs_file(rows: VectorRows) -> bool:

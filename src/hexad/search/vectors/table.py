@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_READ_AT_ONCE: Final = 8_192
 SENTENCES_DDL: Final = "ALTER TABLE vectors ADD COLUMN sentences BLOB"
 """NULL where a text has none of its own, or was embedded before there were any."""
 
@@ -110,19 +111,42 @@ class Vectors:
         """Return the vectors with a higher number, in order: `limit` of them at most."""
         import numpy as np
 
+        asked = _READ_AT_ONCE if limit is None else limit
+        block, last_no, length = self._block(vector_no, asked, dimensions)
+        if limit is not None or length < asked:
+            return block
+        # Of many there is one copy: no more than a block is there as rows of SQLite, too.
+        most = len(block.no) + self.count()
+        matrix = np.empty((most, dimensions), dtype="<f2")
+        columns, filled = [], 0
+        while filled + len(block.no) <= most:  # what others add meanwhile is read the next time
+            matrix[filled : filled + len(block.no)] = block.matrix
+            columns.append((block.no, block.memory_no, block.chunk_no))
+            filled += len(block.no)
+            if length < asked:
+                break
+            block, last_no, length = self._block(last_no, asked, dimensions)
+        no, memory_no, chunk_no = (np.concatenate(column) for column in zip(*columns, strict=True))
+        return VectorRows(no=no, memory_no=memory_no, chunk_no=chunk_no, matrix=matrix[:filled])
+
+    def _block(self, vector_no: int, limit: int, dimensions: int) -> tuple[VectorRows, int, int]:
+        """Return vectors with a higher number, the last number that was read, and of how many."""
+        import numpy as np
+
         rows = self._db.query(
             "SELECT no, memory_no, coalesce(chunk_no, 0), vector FROM vectors WHERE no > ? ORDER BY no LIMIT ?",
-            (vector_no, -1 if limit is None else limit),
+            (vector_no, limit),
         )
         width = 2 * dimensions
         keep = [row for row in rows if len(row[3]) == width]
         no, memory_no, chunk_no, blobs = zip(*keep, strict=True) if keep else ((), (), (), ())
-        return VectorRows(
+        block = VectorRows(
             no=np.array(no, dtype=np.int64),
             memory_no=np.array(memory_no, dtype=np.int64),
             chunk_no=np.array(chunk_no, dtype=np.int64),
             matrix=np.frombuffer(b"".join(blobs), dtype="<f2").reshape(len(keep), dimensions),
         )
+        return block, rows[-1][0] if rows else vector_no, len(rows)
 
     def awaited(self, kind: str, *, long_chunks: int) -> dict[int, tuple[str, int, int]]:
         """Return the active memories without a vector that a task of this kind waits for, as answers need them: the
