@@ -34,7 +34,9 @@ def normalize_path(path: str) -> str:
     """
     if len(path) > 4 * PATH_LIMIT:
         raise _too_long(path)
-    unprintable = next((character for character in path if _is_control(character)), None)
+    unprintable = None
+    if not path.isprintable():
+        unprintable = next((character for character in path if _is_control(character)), None)
     if unprintable is not None:
         raise InvalidMemory(
             f"Path {path!r} holds the control character {unprintable!r}; use letters, digits and '/'.",

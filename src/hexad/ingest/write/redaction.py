@@ -479,6 +479,8 @@ def _of_names(rules: RedactionRules) -> RedactionRules:
 
 _REMEMBERED: Final = 256
 """Different policies kept parsed; a store has few."""
+_DEFAULT_RULES: Final = json.dumps([None, None])
+"""What a space without policies says of what is redacted in it."""
 
 
 class _FoundSpaces(threading.local):
@@ -550,7 +552,9 @@ class PolicyBook:
         return policies
 
     def _rules_of(self, written: Mapping[str, JSONValue]) -> RedactionRules:
-        key = json.dumps([written.get("pii_redaction"), written.get("env_allow")], sort_keys=True)
+        key = _DEFAULT_RULES
+        if written:
+            key = json.dumps([written.get("pii_redaction"), written.get("env_allow")], sort_keys=True)
         if key not in self._rules:
             # Never cleared, and the first of two threads wins: writers ask whether the rules are the same ones.
             self._rules.setdefault(key, self._redactor.rules(written))

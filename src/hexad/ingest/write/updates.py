@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Final
 
 from hexad.core.audit_notes import AuditEvent, AuditSink
@@ -22,7 +23,7 @@ from hexad.text.claims.likelihood import Wording, pair_likelihood
 from hexad.text.claims.reader import CHARACTERS_LIMIT, Claim, claims
 from hexad.text.graphemes import beginning
 from hexad.text.similarity.lookalikes import look_of_fact
-from hexad.text.summary.sentences import sentences
+from hexad.text.summary.sentences import iter_sentences
 
 _CANDIDATES: Final = 12
 """So many of the newest memories that share the words of a claim are compared with it."""
@@ -73,26 +74,27 @@ class UpdateLinker:
         mine = self._claims(memory.raw)
         if not mine:
             return []
-        order, over = (to_micros(since), no), endings_of(mine)
+        order, over, rank = (to_micros(since), no), endings_of(mine), memory.trust.rank
         replaced: list[SupersededMemory] = []
         for other in self._older(mine, no, space_no=space_no):
             if other.id in sources:
                 continue
             later = (other.happened_at, other.no) < order
-            turn = other.text if later and other.is_turn else ""
-            if not later and memory.turn is not None:
-                turn = memory.raw
-            if turn and len(sentences(turn)) > 1:
-                continue  # the rest of such a turn still holds; what it says of this is a memory beside it
-            if (memory.trust.rank < other.trust.rank) if later else (other.trust.rank < memory.trust.rank):
+            if (rank < other.trust.rank) if later else (other.trust.rank < rank):
                 continue
             theirs = self._claims(other.text)
             update = update_of(theirs, mine, over=over) if later else update_of(mine, theirs)
             if update is None:
                 continue
             texts = (other.text, memory.raw) if later else (memory.raw, other.text)
-            tells = _tells_change(update, texts, mine if later else theirs)
-            if update.confidence >= SURE and not tells and _differ_too_much(*texts):
+            if (other.is_turn if later else memory.turn is not None) and _has_sentences(texts[0]):
+                continue  # the rest of such a turn still holds; what it says of this is a memory beside it
+            newer = mine if later else theirs
+            if (
+                update.confidence >= SURE
+                and not _tells_change(update, texts, newer)
+                and _differ_too_much(*texts)
+            ):
                 update = update._replace(confidence=WEAK)
             old, new = (other.no, no) if later else (no, other.no)
             link = UpdateLink(old, new, update.reason.value, update.confidence)
@@ -189,11 +191,16 @@ def _size_of_claims(found: Sequence[Claim]) -> int:
 
 def _tells_change(update: Update, texts: tuple[str, str], newer: Sequence[Claim]) -> bool:
     """Whether of two texts of one sentence the newer says itself that it was otherwise before, however they differ."""
-    if any(len(sentences(text)) > 1 for text in texts):
+    if any(map(_has_sentences, texts)):
         return False
     if update.reason is not UpdateReason.VALUE:
         return True
     return any(claim.verb in english.CHANGE and claim.preposition == "to" for claim in newer)
+
+
+def _has_sentences(text: str) -> bool:
+    """Whether a text has more than one sentence."""
+    return len(list(islice(iter_sentences(text), 2))) > 1
 
 
 def _differ_too_much(older: str, newer: str) -> bool:

@@ -37,6 +37,7 @@ IS_PLAIN: Final = (
 )
 """Which rows of `memories m` were told as texts: facts with a key have lines of their own, and items of a source follow
 their source."""
+_TRUSTS: Final = {trust.value: trust for trust in Trust}
 
 
 class UpdateLink(NamedTuple):
@@ -88,7 +89,7 @@ class Updates:
             (match, limit, space_no, characters, *roles),
         )
         return [
-            OlderText(no, id_, raw, at, Trust(trust), bool(is_turn))
+            OlderText(no, id_, raw, at, _TRUSTS[trust], bool(is_turn))
             for no, id_, raw, at, trust, is_turn in rows
         ]
 

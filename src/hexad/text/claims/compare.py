@@ -84,7 +84,9 @@ def _calibrated(update: Update) -> Update | None:
 
 
 def _update(was: Claim, now: Claim) -> Update | None:
-    if _said_again(was, now) or (now.ended and _is_narrower(was, now)):
+    if was.former and _said_again(was, now):
+        return None
+    if now.ended and _is_narrower(was, now):
         return None
     if now.ended and not was.negative and (update := _ended(was, now)) is not None:
         return update
@@ -92,7 +94,8 @@ def _update(was: Claim, now: Claim) -> Update | None:
         return None
     if now.former and (update := _taken_over(was, now)) is not None:
         return update
-    if _is_other_version(was, now) or _is_other_time(was, now):
+    goes_to = now.preposition == "to" and now.verb in english.CHANGE and not now.negative
+    if goes_to and (_is_other_version(was, now) or _is_other_time(was, now)):
         return Update(UpdateReason.VALUE, 0.85)
     if _apart(was, now) or not _one_subject(was, now):
         return None
@@ -102,9 +105,12 @@ def _update(was: Claim, now: Claim) -> Update | None:
         return update
     if now.negative or was.negative:
         return _turned(was, now)
-    if now.adds or not all(claim.value and (claim.verb or claim.topic) for claim in (was, now)):
+    if now.adds or not (was.value and now.value and (was.verb or was.topic) and (now.verb or now.topic)):
         return None
-    update = _by_another(was, now) or _same_words(was, now) or _other_value(was, now)
+    update = _by_another(was, now) if was.preposition == "by" or was.verb in english.CHANGE else None
+    if update is None and was.lead == now.lead:
+        update = _same_words(was, now)
+    update = update or _other_value(was, now)
     if update is None or update.confidence <= WEAK:
         return update
     # Who is allergic to nuts may be to bees as well.
@@ -162,8 +168,8 @@ _ENDS_PHRASE: Final = (english.PREPOSITIONS - {"of"}) | english.CONJUNCTIONS | {
 
 
 def _said_again(was: Claim, now: Claim) -> bool:
-    """Whether the same is said, with how it came to be so."""
-    return bool(was.former) and bool(set(was.former) & set(now.former) or was.words == now.words)
+    """Whether the same is said as in a clause that says how it came to be so."""
+    return not set(was.former).isdisjoint(now.former) or was.words == now.words
 
 
 def _apart(was: Claim, now: Claim) -> bool:
@@ -209,9 +215,7 @@ def _ended(was: Claim, now: Claim) -> Update | None:
 def _is_other_version(was: Claim, now: Claim) -> bool:
     """Whether who speaks has brought what they have to another version: "our database is MySQL 5.7", "to MySQL 8.0"."""
     ours = was.verb in _STATES and len(was.subject) == 1 and was.tokens[0].low in {"my", "our"}
-    if not ours or was.places or was.negative or now.negative or not now.person or now.topic:
-        return False
-    if now.verb not in english.CHANGE or now.preposition != "to":
+    if not ours or was.places or was.negative or not now.person or now.topic:
         return False
     mine, theirs = ({token.stem for token in claim.value if not token.number} for claim in (was, now))
     numbers = [{token.number for token in claim.value if token.number} for claim in (was, now)]
@@ -222,7 +226,7 @@ def _is_other_time(was: Claim, now: Claim) -> bool:
     """Whether what somebody has at some time was put off: "I have a dental check on Monday", "the check moved to …"."""
     if was.verb not in english.HAVE or not was.value or not (was.person or was.subject <= now.words):
         return False
-    if now.verb not in english.CHANGE or now.preposition != "to" or now.negative or now.qualifiers:
+    if now.qualifiers:
         return False
     if any(token.low in english.OTHERS for token in now.clause):
         return False
@@ -374,16 +378,16 @@ def _other_value(was: Claim, now: Claim) -> Update | None:
 
 
 def _same_words(was: Claim, now: Claim) -> Update | None:
-    """Whether two clauses are one but for a value: what differs stands behind the verb, and is no more than that."""
-    if was.inverse or now.inverse or was.lead != now.lead:
+    """Whether two clauses that begin alike are one but for a value, which stands behind the verb."""
+    if was.inverse or now.inverse:
         return None
-    mine = [token for token in was.tokens if token.low not in english.SAID_OF_TIME]
-    theirs = [token for token in now.tokens if token.low not in english.SAID_OF_TIME]
+    mine, theirs = was.timeless, now.timeless
+    shorter = min(len(mine), len(theirs))
     at = 0
-    while at < min(len(mine), len(theirs)) and mine[at].stem == theirs[at].stem:
+    while at < shorter and mine[at].stem == theirs[at].stem:
         at += 1
     end = 0
-    while end < min(len(mine), len(theirs)) - at and mine[-1 - end].stem == theirs[-1 - end].stem:
+    while end < shorter - at and mine[-1 - end].stem == theirs[-1 - end].stem:
         end += 1
     before, after = mine[:at], mine[len(mine) - end :]
     parts = mine[at : len(mine) - end], theirs[at : len(theirs) - end]
@@ -429,13 +433,14 @@ def _uncovered(words: frozenset[str], known: frozenset[str]) -> frozenset[str]:
     left = words - known
     if not left:
         return left
+    heads = {other[:_ALIKE_LEAST] for other in known}
+    unlike = [word for word in left if word[:_ALIKE_LEAST] not in heads]
+    if len(unlike) == len(left):  # as with most
+        return left
     others = tuple(other for other in known if len(other) >= _ALIKE_LEAST)
-    return frozenset(
-        word
-        for word in left
-        if len(word) < _ALIKE_LEAST
-        or not (word.startswith(others) or any(other.startswith(word) for other in others))
-    )
+    alike = [word for word in left.difference(unlike) if word.startswith(others)]
+    alike += [word for word in left.difference(unlike) if any(other.startswith(word) for other in others)]
+    return left.difference(alike)
 
 
 def _stems(value: Sequence[Token]) -> frozenset[str]:

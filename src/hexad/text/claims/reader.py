@@ -75,14 +75,12 @@ class Claim(NamedTuple):
     clause: tuple[Token, ...] = ()
     before: tuple[str, ...] = ()
     former_words: tuple[tuple[str, ...], ...] = ()
-    root: str = ""  # the stem of the verb: like the next two made once, since a claim is compared with many
+    # What is made of these once, since a claim is compared with many:
+    root: str = ""  # the stem of the verb
     lead: str = ""  # that of the first word that says nothing of time
     stems: frozenset[str] = frozenset()  # those of the value
-
-    @property
-    def topic(self) -> frozenset[str]:
-        """The words that say what it is about."""
-        return self.subject | self.qualifiers
+    topic: frozenset[str] = frozenset()  # the words that say what it is about: subject and qualifiers
+    timeless: tuple[Token, ...] = ()  # the tokens that say nothing of time
 
 
 _SPEAKER: Final = re.compile(
@@ -107,6 +105,7 @@ def claims(text: str) -> tuple[Claim, ...]:
         return ()
     spans = sentences(text)
     found: list[Claim] = []
+    known: dict[str, Token] = {}
     around: frozenset[str] = frozenset()
     before: tuple[str, ...] = ()
     for start, end in spans:
@@ -115,7 +114,7 @@ def claims(text: str) -> tuple[Claim, ...]:
             continue
         corrected = _TURNS_OUT.sub("", sentence)
         corrects, sentence = corrected != sentence, corrected
-        tokens = tokens_of(sentence)
+        tokens = tokens_of(sentence, known)
         opening = tokens[:4]
         speaker, rest = _without_speaker(sentence)
         if rest != sentence:
@@ -125,8 +124,9 @@ def claims(text: str) -> tuple[Claim, ...]:
         corrects |= not english.CORRECTIONS.isdisjoint([token.low for token in (*opening, *tokens[:4])])
         for clause in clauses_of(tokens):
             claim = _claim(clause, asks=sentence.rstrip().endswith("?"))
-            said = frozenset(token.stem for token in clause if token.content)
+            said = frozenset([token.stem for token in clause if token.content])
             if claim is not None and (claim.verb or len(spans) <= _LABELLED_LINES):
+                timeless = tuple([token for token in claim.tokens if token.low not in english.SAID_OF_TIME])
                 found.append(
                     claim._replace(
                         around=around | claim.around,
@@ -135,12 +135,15 @@ def claims(text: str) -> tuple[Claim, ...]:
                         before=before,
                         speaker=speaker,
                         changes=claim.changes or corrects,
+                        topic=claim.subject | claim.qualifiers,
+                        lead=timeless[0].stem if timeless else "",
+                        timeless=timeless,
                     )
                 )
                 if len(found) == CLAIMS_LIMIT:
                     return tuple(found)
             around = (around | said) if len(said) < 3 else said
-            before = tuple(token.low for token in clause if token.stem in around)
+            before = tuple([token.low for token in clause if token.stem in around])
     return tuple(found)
 
 
@@ -166,7 +169,7 @@ def clauses_of(tokens: Sequence[Token]) -> Iterator[list[Token]]:
     for at, token in enumerate(tokens):
         if token.low in _DASHES and 0 < len(clause) < _LABEL_WORDS and verb_of(clause) is None:
             clause.append(Token(":", ":", ":"))
-        elif token.low in _DASHES or token.low in {";", "."} or _is_between(clause, tokens, at):
+        elif token.low in _ENDS_CLAUSE or (token.low in _PARTS and _is_between(clause, tokens, at)):
             if clause:
                 yield clause
             clause = [token] if token.low == "(" else []
@@ -177,6 +180,7 @@ def clauses_of(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 
 _DASHES: Final = frozenset({"—", "–", "-", "|", "/"})
+_ENDS_CLAUSE: Final = _DASHES | {";", "."}
 _LABEL_WORDS: Final = 4
 _PARTS: Final = frozenset({"(", ",", "and", "but", "so", "means"})
 """Before what another clause may begin."""
@@ -185,10 +189,8 @@ _PHRASE_WORDS: Final = 4
 
 
 def _is_between(clause: Sequence[Token], tokens: Sequence[Token], at: int) -> bool:
-    """Whether the clause so far ends at a token, because another one begins behind it."""
+    """Whether the clause so far ends at a token of `_PARTS`, because another one begins behind it."""
     low = tokens[at].low
-    if low not in _PARTS:
-        return False
     following = tokens[at + 1].low if at + 1 < len(tokens) else ""
     if low == "(":
         return _former_at(tokens, at + 1) is None if at + 1 < len(tokens) else True
@@ -213,13 +215,17 @@ def _claim(clause: list[Token], *, asks: bool) -> Claim | None:
     there = {token.low for token in clause}
     if clause[0].low in english.CONDITIONS or "?" in there:
         return None
-    if there & english.HEARSAY or there & english.PLANS or ("may" in there and there & _UNSURE):
+    if not english.HEARSAY.isdisjoint(there) or not english.PLANS.isdisjoint(there):
+        return None
+    if "may" in there and there & _UNSURE:
         return None
     lows = [token.low for token in clause]
-    if any(low in {"plan", "plans"} and after == "to" for low, after in pairwise(lows)):
+    if not _PLAN.isdisjoint(there) and any(low in _PLAN and after == "to" for low, after in pairwise(lows)):
         return None
     ended = _is_ended(lows)
-    clause, former = _without_former(clause)
+    former: list[tuple[Token, ...]] = []
+    if not _LEADS_TO_FORMER.isdisjoint(there):
+        clause, former = _without_former(clause)
     if "longer" in there and not ended:
         former = []
     pivot = _pivot(clause)
@@ -233,7 +239,7 @@ def _claim(clause: list[Token], *, asks: bool) -> Claim | None:
     if verb is None and not former and all(token.low in STOP_WORDS for token in clause[:at]):
         return None
     head = _without_opening(clause[:at])
-    opening = frozenset(token.stem for token in clause[: at - len(head)] if token.content)
+    opening = frozenset([token.stem for token in clause[: at - len(head)] if token.content])
     clause = [*head, *clause[at:]]
     at, tail_at = len(head), tail_at - at + len(head)
     claim = _read(head, verb, clause[tail_at:], clause=clause, former=former, there=there)
@@ -241,6 +247,9 @@ def _claim(clause: list[Token], *, asks: bool) -> Claim | None:
         return None
     gone = ended and bool(there & _EXISTS) and not there & english.PREPOSITIONS
     return claim._replace(ended=ended, gone=gone, around=opening) if ended or opening else claim
+
+
+_PLAN: Final = frozenset({"plan", "plans"})
 
 
 def _without_opening(head: list[Token]) -> list[Token]:
@@ -310,8 +319,7 @@ def _read(
         subject=subject,
         verb="be" if low in english.BE else low,
         root="be" if low in english.BE else stem(low),
-        lead=next((token.stem for token in clause if token.low not in english.SAID_OF_TIME), ""),
-        stems=frozenset(token.stem for token in value),
+        stems=frozenset([token.stem for token in value]),
         value=tuple(value),
         qualifiers=frozenset(qualifiers),
         former=tuple(frozenset(token.stem for token in tokens) for tokens in former),
