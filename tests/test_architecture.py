@@ -70,7 +70,7 @@ INNER_ORDERS = {
     ),
     "spaces": ("access", "bundles", "quarantine", "meaning_review", "retention", "files", "api", "service", "component"),
     "layers": (
-        "contract", "scoring", "router", "feedback", "session", "governance", "project", "code_passages", "recalled_layers",
+        "contract", "on_demand", "scoring", "router", "feedback", "session", "governance", "project", "code_passages", "recalled_layers",
         "user", "code_graph",
         "context", "component",
     ),
@@ -303,6 +303,8 @@ EMPTY_NAMES = {"one", "two", "three"}
 
 RECALL_MODULES = 155
 """So many modules of ours a recall on the command line may load: each costs time at every start."""
+CONTEXT_MODULES = 205
+"""So many the first context of a store of texts alone may load."""
 MODULE_LINES, FUNCTION_LINES, PARAMETERS = 800, 70, 14
 ROOT_MODULES, FOLDER_FILES = 8, 20
 _ONE_CLASS = "what users hold is one class in one file, call after call"
@@ -661,6 +663,41 @@ assert "Tuesday" in context.render(), context
 
     assert "hexad.layers.context.api" in loaded
     assert set() == loaded & {"hexad.experience.events.text_cache", "hexad.code_graph.service", "numpy.ma"}
+
+
+def test_the_first_context_of_a_store_of_texts_loads_no_layer_that_has_nothing(tmp_path):
+    code = """
+import hexad
+from hexad.providers.embedders.hashing import HashEmbedder
+with hexad.open(embedder=HashEmbedder(), background=False) as hx:
+    hx.remember("Deploys happen on Tuesday.")
+    hx.embed_pending()
+"""
+    subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env={**os.environ, "HOME": str(tmp_path)}, check=True
+    )
+    code = """
+import hexad
+from hexad.providers.embedders.hashing import HashEmbedder
+with hexad.open(embedder=HashEmbedder(), background=False) as hx:
+    context = hx.context("when do we deploy?", wait=True)
+assert "Tuesday" in context.render(), context
+"""
+
+    loaded = _loaded_after(
+        code, cwd=tmp_path, environ={"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
+    )
+
+    ours = {name for name in loaded if name.split(".")[0] == ROOT}
+    nothing_there = ("layers.session", "layers.user.", "layers.feedback", "experience.values.records")
+    never_used = ("code_graph.queries", "layers.project.manifests", "redaction.redact", "database.component")
+    assert "hexad.layers.context.api" in ours
+    assert {"hexad.layers.user.presence"} == {
+        name
+        for name in ours
+        if name.startswith(tuple(f"hexad.{each}" for each in nothing_there + never_used))
+    }
+    assert len(ours) <= CONTEXT_MODULES
 
 
 def _pyproject() -> dict:

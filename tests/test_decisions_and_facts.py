@@ -11,7 +11,7 @@ import hexad
 from hexad import Hexad, MemoryLayer
 from hexad.layers.context.selection import reconcile
 from hexad.layers.contract import MemoryItem
-from hexad.layers.project.stack import named_key
+from hexad.layers.project.technologies import named_key
 from hexad.layers.scoring import DEFAULT_WEIGHTS, rank
 from hexad.text.choices import choice_in
 from hexad.text.same_values import names, same_value

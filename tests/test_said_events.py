@@ -11,7 +11,7 @@ import pytest
 import hexad
 from hexad import FrozenClock, Hexad
 from hexad.experience.events import text_cache as event_texts
-from hexad.experience.values.records import Fidelity
+from hexad.experience.values.levels import Fidelity
 from hexad.experience.values.tiers import EventRecord
 from hexad.layers.session.event_search import EventSearch
 from hexad.text.search_terms import search_terms

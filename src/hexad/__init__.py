@@ -65,6 +65,7 @@ if TYPE_CHECKING:
         DocumentVersion,
         WorkingCopy,
     )
+    from hexad.experience.values.levels import CompressionLevel, Fidelity
     from hexad.experience.values.losses import LostSegment, LostTicks
     from hexad.experience.values.pressure import (
         Amount,
@@ -77,9 +78,7 @@ if TYPE_CHECKING:
     from hexad.experience.values.records import (
         ActivityBucket,
         ActivityUnit,
-        CompressionLevel,
         ConceptActivity,
-        Fidelity,
         SessionInfo,
         StreamAnswer,
         StreamReport,
@@ -250,8 +249,9 @@ _HOMES: Final = {
     "hexad.experience.values.pressure": (
         "Amount", "CompressionReport", "CompressionStep", "SessionTotals", "Stopped", "StorageUsage",
     ),
+    "hexad.experience.values.levels": ("CompressionLevel", "Fidelity"),
     "hexad.experience.values.records": (
-        "ActivityBucket", "ActivityUnit", "CompressionLevel", "ConceptActivity", "Fidelity", "SessionInfo",
+        "ActivityBucket", "ActivityUnit", "ConceptActivity", "SessionInfo",
         "StreamAnswer", "StreamReport", "TimestepRecord", "Timesteps",
     ),
     "hexad.experience.values.tags": (

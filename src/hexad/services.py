@@ -35,6 +35,7 @@ from hexad.text.tokens import CharacterCounter
 
 if TYPE_CHECKING:
     from hexad.code_graph.service import CodeGraphService
+    from hexad.code_graph.tables.graph import CodeGraphTables
     from hexad.config import Settings
     from hexad.database.component import Component, ExportSection, Job, MemoryTable, Report, Stop
     from hexad.database.encryption.cipher import StoreKeys
@@ -43,7 +44,8 @@ if TYPE_CHECKING:
     from hexad.honeycomb.tables.nodes import HoneycombNodes
     from hexad.ingest.citations import Citations
     from hexad.ingest.service import IngestService
-    from hexad.layers.context.service import ContextService
+    from hexad.layers.code_graph import CodeGraphLayer
+    from hexad.layers.context.service import ContextService, GraphRecall
     from hexad.layers.feedback.api import FeedbackService
     from hexad.layers.governance import GovernanceFacade
     from hexad.layers.project.api import ProjectFacade
@@ -388,17 +390,31 @@ class Services:
             context, self.stores, mask=masked, item_of=lambda item_id: self.contexts().expand(item_id)
         )
 
+    def _graph_layer(self, tables: CodeGraphTables, found: GraphRecall | None) -> CodeGraphLayer:
+        from hexad.layers.code_graph import CodeGraphLayer
+
+        return CodeGraphLayer(tables, self.stores, found=found)
+
+    def _has_sessions(self) -> bool:
+        return self.session.loaded is not None or self.stores.meta.has_sessions()
+
+    def _has_user(self) -> bool:
+        from hexad.layers.user.presence import is_anything_known
+
+        return self.user.loaded is not None or is_anything_known(self.context, self.program.user_dir)
+
     def _make_contexts(self) -> ContextService:
-        from hexad.layers.context.service import ContextService
+        from hexad.layers.context.service import ContextService, OnDemand
 
         return ContextService(
             self.context,
             self.stores,
             self.search.recaller,
             handouts=self.handouts,
-            session=self.session,
-            user=self.user,
-            feedback=self.feedback(),
+            session=OnDemand(self.session, self._has_sessions),
+            user=OnDemand(self.user, self._has_user),
+            graph=self._graph_layer,
+            factors=lambda asked: self.feedback().factors(asked) if self.stores.meta.has_feedback() else {},
             generator_for=self.program.models.generator_for,
         )
 

@@ -13,7 +13,7 @@ from agent_year.books import Books
 from agent_year.checks import PAGE
 from agent_year.topics import MAIN_TOPICS, Topic, spoken
 from hexad.experience.api import Xdb
-from hexad.experience.values.records import CompressionLevel, Fidelity
+from hexad.experience.values.levels import CompressionLevel, Fidelity
 from hexad.experience.values.tiers import CompressedRecord
 
 STRONG: Final = 0.5

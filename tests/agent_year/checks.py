@@ -14,8 +14,9 @@ from agent_year.books import Books, Kept, checksum_of_record, digest
 from hexad.core.event_types import EventType
 from hexad.engine import Hexad
 from hexad.experience.api import Xdb
+from hexad.experience.values.levels import CompressionLevel, Fidelity
 from hexad.experience.values.pressure import CompressionReport, Stopped
-from hexad.experience.values.records import CompressionLevel, Fidelity, TimestepRecord
+from hexad.experience.values.records import TimestepRecord
 from hexad.experience.values.tags import TagSource
 
 PAGE: Final = 100_000

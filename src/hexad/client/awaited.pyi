@@ -24,13 +24,12 @@ from hexad.experience.values.documents import (
     RemovedDocument,
     WorkingCopy,
 )
+from hexad.experience.values.levels import CompressionLevel, Fidelity
 from hexad.experience.values.losses import LostSegment
 from hexad.experience.values.pressure import CompressionReport, SessionTotals, StorageUsage
 from hexad.experience.values.records import (
     ActivityBucket,
     ActivityUnit,
-    CompressionLevel,
-    Fidelity,
     SessionInfo,
     StreamAnswer,
     StreamReport,

@@ -24,7 +24,8 @@ from hexad.engine import Hexad
 from hexad.experience.api import Xdb
 from hexad.experience.documents import DocumentRepository
 from hexad.experience.values.documents import DocumentType
-from hexad.experience.values.records import ActivityUnit, CompressionLevel, Fidelity
+from hexad.experience.values.levels import CompressionLevel, Fidelity
+from hexad.experience.values.records import ActivityUnit
 from hexad.experience.values.tags import BudStatus, TagType
 from hexad.experience.values.tiers import SubmissionStatus
 from hexad.honeycomb.api import HoneycombFacade

@@ -234,6 +234,19 @@ class Meta:
         )
         return row is not None and bool(row[0])
 
+    def has_sessions(self) -> bool:
+        """Whether anybody said what is being worked on, or recorded anything."""
+        row = self._db.query_one("SELECT EXISTS (SELECT 1 FROM working_sets)")
+        return (row is not None and bool(row[0])) or self.has_experience()
+
+    def has_feedback(self) -> bool:
+        """Whether anything was said of answers; where that cannot be read, whoever asks for it says so."""
+        try:
+            row = self._db.query_one("SELECT EXISTS (SELECT 1 FROM feedback)")
+        except IntegrityError:
+            return True
+        return row is not None and bool(row[0])
+
     def has_erasures_to_finish(self) -> bool:
         """Whether an erasure was begun and not finished, or something of one waits."""
         row = self._db.query_one(

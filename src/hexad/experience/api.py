@@ -51,14 +51,13 @@ from hexad.experience.tiers.pinning import PinnedWindows
 from hexad.experience.tiers.storage_manager import StorageManager
 from hexad.experience.values.contract import LifecycleContract
 from hexad.experience.values.documents import Document, DocumentType, RemovedDocument
+from hexad.experience.values.levels import CompressionLevel, Fidelity
 from hexad.experience.values.losses import LostSegment
 from hexad.experience.values.names import check_name
 from hexad.experience.values.pressure import CompressionReport, SessionTotals, StorageUsage
 from hexad.experience.values.records import (
     ActivityBucket,
     ActivityUnit,
-    CompressionLevel,
-    Fidelity,
     SessionInfo,
     StepQuery,
     StreamAnswer,

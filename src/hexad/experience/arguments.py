@@ -10,8 +10,9 @@ from typing import Final
 from hexad.core.arguments import is_whole, join_pairs, parse_choice, parse_time, quoted, require_encodable
 from hexad.core.event_types import EventType
 from hexad.errors import InvalidInput, LimitExceeded
+from hexad.experience.values.levels import CompressionLevel
 from hexad.experience.values.names import check_name
-from hexad.experience.values.records import TICK_LIMIT, CompressionLevel
+from hexad.experience.values.records import TICK_LIMIT
 
 RECALL_LIMIT: Final = 100_000
 _SINGLE_LIMIT: Final = 3.4e38

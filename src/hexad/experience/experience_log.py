@@ -13,7 +13,8 @@ from hexad.experience.arguments import whole_number
 from hexad.experience.recording.moments import record_fields
 from hexad.experience.stream_database import ALL_SESSIONS, Experience
 from hexad.experience.tagging import Tagging
-from hexad.experience.values.records import Fidelity, TimestepRecord, timestep_id
+from hexad.experience.values.levels import Fidelity
+from hexad.experience.values.records import TimestepRecord, timestep_id
 from hexad.experience.values.tags import Comment, Tag, TagApplication
 
 

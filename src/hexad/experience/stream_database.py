@@ -37,10 +37,10 @@ from hexad.experience.tags.visibility import ConceptVisibility, Lenses
 from hexad.experience.tiers.contract import window_tokens
 from hexad.experience.values.contract import LifecycleContract
 from hexad.experience.values.lenses import parse_lenses
+from hexad.experience.values.levels import CompressionLevel
 from hexad.experience.values.pressure import SessionTotals
 from hexad.experience.values.records import (
     ActivityBucket,
-    CompressionLevel,
     SessionInfo,
     StepQuery,
     StreamAnswer,

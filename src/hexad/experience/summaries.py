@@ -16,7 +16,7 @@ from typing import Final
 from hexad.core.arguments import quoted
 from hexad.core.tracing import log
 from hexad.errors import HexadError, InvalidInput
-from hexad.experience.values.records import CompressionLevel
+from hexad.experience.values.levels import CompressionLevel
 from hexad.providers.budgets.metering import MeteredGenerator
 from hexad.providers.generators.base import Prompt, Reply
 from hexad.providers.generators.resolve import FunctionGenerator

@@ -19,7 +19,7 @@ from hexad.core.background_loop import SideCalls
 from hexad.core.lazy import ByteCache, CacheBook, Lazy
 from hexad.errors import ProviderError
 from hexad.layers.contract import LayerSource, MemoryItem, MemoryQuery
-from hexad.layers.project.stack import keys_asked, named_key
+from hexad.layers.project.technologies import keys_asked, named_key
 from hexad.layers.project.values import value_text
 from hexad.layers.router.plan import LIMIT_BESIDE
 from hexad.layers.router.task_topic import BUILDING, object_of

@@ -39,7 +39,8 @@ from hexad.engine import Hexad
 from hexad.errors import Conflict, InvalidInput, NotFound
 from hexad.layers.project.upkeep import is_project, was_looked_at
 from hexad.layers.project.values import Detected
-from hexad.layers.user.database import UserInventory, is_there
+from hexad.layers.user.database import UserInventory
+from hexad.layers.user.presence import is_there
 from hexad.lifecycle.key_change import (
     Key,
     KeyChange,

@@ -29,8 +29,9 @@ from hexad.database.files import atomic_write
 from hexad.database.leases import OpenLock
 from hexad.database.sqlite_setup import refuse_lost_store, require_own_files
 from hexad.errors import Conflict, NotFound, StoreLocked
-from hexad.layers.user.database import DATABASE as USER_DATABASE
-from hexad.layers.user.database import UserInventory, default_user_dir, is_there, open_user_store, unlock_user
+from hexad.layers.user.database import UserInventory, open_user_store, unlock_user
+from hexad.layers.user.presence import DATABASE as USER_DATABASE
+from hexad.layers.user.presence import default_user_dir, is_there
 from hexad.lifecycle.opening import open
 from hexad.lifecycle.reencryption import Conversion
 from hexad.services import components

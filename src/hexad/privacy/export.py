@@ -26,7 +26,8 @@ from hexad.database.files import operation, stream_write
 from hexad.database.store_context import StoreContext
 from hexad.errors import AccessDenied, Conflict, IntegrityError, InvalidInput, NotFound
 from hexad.experience.service import ExperienceService
-from hexad.experience.values.records import Fidelity, StepQuery
+from hexad.experience.values.levels import Fidelity
+from hexad.experience.values.records import StepQuery
 from hexad.layers.user.service import UserService
 from hexad.layers.user.tables.holdings import SECTIONS as USER_SECTIONS
 from hexad.memory.memory import Memory

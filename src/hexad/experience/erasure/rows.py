@@ -17,7 +17,7 @@ from hexad.database.codec import dump, parse, to_micros
 from hexad.database.connection import Database, Row, SQLValue
 from hexad.experience.documents import unlink_copy
 from hexad.experience.values.documents import FOLDERS, DocumentType
-from hexad.experience.values.records import CompressionLevel
+from hexad.experience.values.levels import CompressionLevel
 from hexad.text.normalize import slug
 
 _REPLY: Final = int(CompressionLevel.REPLY)

@@ -25,12 +25,11 @@ from hexad.experience.stream.segment_files import EVENTS, PIECE_COLUMNS, pieces
 from hexad.experience.tables.cold_records import ColdMatch, ColdRecords
 from hexad.experience.tables.sessions import Sessions
 from hexad.experience.tables.windows import Windows
+from hexad.experience.values.levels import CompressionLevel, Fidelity
 from hexad.experience.values.records import (
     KIND_CODES,
     KINDS,
     TICK_LIMIT,
-    CompressionLevel,
-    Fidelity,
     StepQuery,
     TimestepRecord,
     timestep_id,

@@ -14,13 +14,8 @@ from hexad.database.connection import Database, Row, SQLValue
 from hexad.errors import StorageFailure
 from hexad.experience.query.reader import ATTEMPTS, StepSelection, StreamReader
 from hexad.experience.tables.sessions import Sessions
-from hexad.experience.values.records import (
-    ActivityBucket,
-    ActivityUnit,
-    CompressionLevel,
-    ConceptActivity,
-    StepQuery,
-)
+from hexad.experience.values.levels import CompressionLevel
+from hexad.experience.values.records import ActivityBucket, ActivityUnit, ConceptActivity, StepQuery
 
 _SECOND: Final = 1_000_000
 _MONDAY: Final = 4 * 86_400 * _SECOND

@@ -42,7 +42,8 @@ from hexad.experience.tables.cold_ranges import ColdRanges, range_columns
 from hexad.experience.tables.cold_records import ColdMatch, ColdRecords
 from hexad.experience.tables.sessions import Sessions
 from hexad.experience.tables.windows import Windows
-from hexad.experience.values.records import KINDS, Fidelity, StepQuery, TimestepRecord, timestep_id
+from hexad.experience.values.levels import Fidelity
+from hexad.experience.values.records import KINDS, StepQuery, TimestepRecord, timestep_id
 from hexad.experience.values.tiers import CompressedRecord
 
 if TYPE_CHECKING:

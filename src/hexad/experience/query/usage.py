@@ -16,7 +16,8 @@ from hexad.experience.query.reader import StepSelection, StreamReader
 from hexad.experience.stream.filters import TickRanges
 from hexad.experience.tables.cold_records import ColdRecords, LevelTotals
 from hexad.experience.tables.windows import PROTECTING, Windows
-from hexad.experience.values.records import CompressionLevel, Fidelity, StepQuery
+from hexad.experience.values.levels import CompressionLevel, Fidelity
+from hexad.experience.values.records import StepQuery
 
 COLD_TABLES: Final = (
     "compressed_records", "compressed_concepts", "compressed_tags", "compressed_record_sessions", "compaction_records",

@@ -12,7 +12,8 @@ from hexad.database.codec import dump, from_micros, load_object, parse, to_micro
 from hexad.database.connection import Database, Row, SQLValue
 from hexad.errors import IntegrityError
 from hexad.experience.tables.annotations import TagApplications
-from hexad.experience.values.records import KIND_CODES, KINDS, CompressionLevel, StepQuery
+from hexad.experience.values.levels import CompressionLevel
+from hexad.experience.values.records import KIND_CODES, KINDS, StepQuery
 from hexad.experience.values.tags import TagApplication, Target, TickRange
 from hexad.experience.values.tiers import TOP_K, CompressedRecord, TickIds
 

@@ -10,7 +10,7 @@ from typing import Final, cast
 from hexad.database.codec import dump, from_micros, load_object, load_strings, optional_time, to_micros
 from hexad.database.connection import Database, Row, SQLValue
 from hexad.errors import NotFound
-from hexad.experience.values.records import CompressionLevel
+from hexad.experience.values.levels import CompressionLevel
 from hexad.experience.values.tiers import CompactionRecord, CompactionTrigger
 
 _STATE: Final = (

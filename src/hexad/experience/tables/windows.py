@@ -15,7 +15,7 @@ from hexad.core.tick_ranges import Ranges, difference, union
 from hexad.database.codec import dump, from_micros, optional_time, to_micros
 from hexad.database.connection import Database, Row, SQLValue
 from hexad.errors import NotFound
-from hexad.experience.values.records import CompressionLevel, Fidelity
+from hexad.experience.values.levels import CompressionLevel, Fidelity
 from hexad.experience.values.tags import TICK_LIMIT
 from hexad.experience.values.tiers import Submission, SubmissionStatus
 

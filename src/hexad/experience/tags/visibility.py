@@ -18,7 +18,8 @@ from hexad.experience.tables.cold_records import ColdRecords
 from hexad.experience.tables.concepts import Concepts
 from hexad.experience.tables.tags import TAGS, Tags
 from hexad.experience.values.lenses import LensRules
-from hexad.experience.values.records import CompressionLevel, StepQuery, TimestepRecord
+from hexad.experience.values.levels import CompressionLevel
+from hexad.experience.values.records import StepQuery, TimestepRecord
 from hexad.experience.values.tiers import CompactionRecord, CompressedRecord, EventRecord, TimeWindow
 
 _VERDICTS_REMEMBERED: Final = 200_000

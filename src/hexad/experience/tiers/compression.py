@@ -29,7 +29,7 @@ from hexad.experience.tables.cold_records import ColdRecords, StoredRecord
 from hexad.experience.tables.concepts import Concepts
 from hexad.experience.tables.tags import Tags
 from hexad.experience.tags.visibility import ConceptVisibility
-from hexad.experience.values.records import CompressionLevel
+from hexad.experience.values.levels import CompressionLevel
 from hexad.experience.values.tiers import TOP_K, CompressedRecord
 from hexad.text.dates import unit_span
 from hexad.text.tokens import CHARACTERS_PER_TOKEN

@@ -33,7 +33,8 @@ from hexad.experience.tables.windows import (
 from hexad.experience.tags.visibility import ConceptVisibility
 from hexad.experience.tiers.compression import compress_records
 from hexad.experience.tiers.replies import ReplyMaker
-from hexad.experience.values.records import CompressionLevel, Fidelity, StepQuery
+from hexad.experience.values.levels import CompressionLevel, Fidelity
+from hexad.experience.values.records import StepQuery
 from hexad.experience.values.tags import NOTE_BYTES_LIMIT, check_size, check_ticks
 from hexad.experience.values.tiers import CompressedRecord, TickIds, TimeWindow
 

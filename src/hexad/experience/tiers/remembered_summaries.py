@@ -21,7 +21,8 @@ from hexad.experience.summaries import span_name
 from hexad.experience.tables.cold_records import ColdRecords
 from hexad.experience.tables.compactions import Compactions
 from hexad.experience.tags.visibility import ConceptVisibility
-from hexad.experience.values.records import KIND_CODES, CompressionLevel
+from hexad.experience.values.levels import CompressionLevel
+from hexad.experience.values.records import KIND_CODES
 from hexad.experience.values.tiers import CompactionRecord, CompressedRecord
 from hexad.memory.draft import Draft, MemoryWriter
 from hexad.memory.memory import Status, Trust, least_trust

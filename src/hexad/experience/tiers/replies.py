@@ -22,7 +22,8 @@ from hexad.experience.tables.cold_records import ColdRecords, ColdTags
 from hexad.experience.tables.sessions import Sessions
 from hexad.experience.tables.tags import Tags
 from hexad.experience.tables.windows import Windows
-from hexad.experience.values.records import CompressionLevel, StepQuery
+from hexad.experience.values.levels import CompressionLevel
+from hexad.experience.values.records import StepQuery
 from hexad.experience.values.tags import TagType, Target
 from hexad.experience.values.tiers import TOP_K, CompressedRecord, TickIds
 from hexad.redaction.masking import Masking

@@ -31,8 +31,8 @@ from hexad.experience.query.usage import (
 from hexad.experience.tables.cold_records import LevelTotals
 from hexad.experience.tiers.compression import CompressionPass, PassResult
 from hexad.experience.tiers.contract import Contracts
+from hexad.experience.values.levels import CompressionLevel, Fidelity
 from hexad.experience.values.pressure import Amount, CompressionReport, CompressionStep, Stopped, StorageUsage
-from hexad.experience.values.records import CompressionLevel, Fidelity
 from hexad.experience.values.tiers import TOP_K
 
 THRESHOLD: Final = 0.8

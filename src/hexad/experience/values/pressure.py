@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from hexad.core.as_json import as_json
 from hexad.core.json_types import JSONValue
-from hexad.experience.values.records import CompressionLevel, Fidelity
+from hexad.experience.values.levels import CompressionLevel, Fidelity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from typing import Final, TypeVar
 
 from hexad.core.as_json import as_json
 from hexad.core.event_types import EventType
 from hexad.core.json_types import JSONValue
 from hexad.errors import InvalidInput
+from hexad.experience.values.levels import CompressionLevel, Fidelity
 
 TOP_ACTIVATIONS: Final = 10
 """How many concepts a timestep keeps: the strongest; of equals the first by id."""
@@ -19,28 +20,6 @@ CONTENT_BYTES_LIMIT: Final = 1 << 20
 TICK_LIMIT: Final = 1 << 53
 CONTEXT_TOKENS: Final = 8_192
 """The context window of a session where neither its program nor a contract says more."""
-
-
-class Fidelity(StrEnum):
-    """In what detail experience is kept."""
-
-    HOT = "hot"
-    WARM = "warm"
-    SUBMITTED = "submitted"
-    COLD = "cold"
-
-
-class CompressionLevel(IntEnum):
-    """What one COLD record stands for, from the finest to the coarsest."""
-
-    TOKEN = 0
-    REPLY = 1
-    SESSION = 2
-    DAY = 3
-    WEEK = 4
-    MONTH = 5
-    QUARTER = 6
-    YEAR = 7
 
 
 _Found = TypeVar("_Found")

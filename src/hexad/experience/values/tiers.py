@@ -13,7 +13,8 @@ from hexad.core.event_types import EventType
 from hexad.core.json_types import JSONValue
 from hexad.core.lines import continued, single_line
 from hexad.core.tick_ranges import Ranges, count
-from hexad.experience.values.records import CompressionLevel, Fidelity, timestep_id
+from hexad.experience.values.levels import CompressionLevel, Fidelity
+from hexad.experience.values.records import timestep_id
 
 TOP_K: Final = 10
 """How many activations and tags a compressed record keeps."""

@@ -9,7 +9,7 @@ from typing import Final
 
 from hexad.core.json_types import JSONValue
 from hexad.layers.contract import LeftOut, MemoryItem, ScoredItem
-from hexad.layers.project.stack import is_whole, named_key
+from hexad.layers.project.technologies import is_whole, named_key
 from hexad.layers.scoring import age_days, order
 from hexad.memory.decision import DECISION
 from hexad.memory.fact import KINDS_APART, STACK

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from hexad.code_graph.tables.graph import CodeGraphTables
 from hexad.core.arguments import word_list
 from hexad.database.store_context import StoreContext
-from hexad.layers.code_graph import CodeGraphLayer
 from hexad.layers.code_passages import CodePassages
 from hexad.layers.context.api import ContextFilters, Contexts, Source, parse_layers
 from hexad.layers.context.layered_recall import LayeredRecall, Narrower
-from hexad.layers.contract import FusedContext, LayerSource, MemoryItem, Plan, ScoredItem
-from hexad.layers.feedback.api import FeedbackService
+from hexad.layers.contract import FusedContext, LayerSource, MemoryItem, MemoryQuery, Plan, ScoredItem
+from hexad.layers.on_demand import LayerOnDemand
 from hexad.layers.recalled_layers import (
     GovernanceLayer,
     ProjectLayer,
@@ -22,8 +22,8 @@ from hexad.layers.recalled_layers import (
     SharedRecall,
 )
 from hexad.layers.router.plan import RouteModel, RouteRequest
-from hexad.memory.layer_names import MemoryLayer
-from hexad.memory.query import Hits
+from hexad.memory.layer_names import MemoryLayer, QueryClass
+from hexad.memory.query import Hit, Hits
 from hexad.memory.store import Stores
 from hexad.memory.tables.decisions import Decisions
 from hexad.memory.tables.facts import Facts
@@ -33,8 +33,22 @@ from hexad.search.recall.recaller import Recaller
 from hexad.text.tokens import CharacterCounter
 
 if TYPE_CHECKING:
+    from hexad.layers.code_graph import CodeGraphLayer
     from hexad.layers.session.service import SessionService
     from hexad.layers.user.service import UserService
+
+GraphRecall = Callable[[MemoryQuery], Sequence[Hit]]
+"""What a recall finds for a query."""
+
+
+Service = TypeVar("Service")
+
+
+class OnDemand(NamedTuple, Generic[Service]):
+    """A system that is made when it is first asked for, and whether it has anything to tell before that."""
+
+    service: Callable[[], Service]
+    has_any: Callable[[], bool]
 
 
 class ContextService:
@@ -47,25 +61,41 @@ class ContextService:
         recaller: Recaller,
         *,
         handouts: RecallLog,
-        session: Callable[[], SessionService],
-        user: Callable[[], UserService],
-        feedback: FeedbackService,
+        session: OnDemand[SessionService],
+        user: OnDemand[UserService],
+        graph: Callable[[CodeGraphTables, GraphRecall | None], CodeGraphLayer],
+        factors: Callable[[QueryClass], Mapping[MemoryLayer, float]],
         generator_for: Callable[[str | None], RouteModel | None],
     ) -> None:
+        """`graph` makes the layer of the code graph, which is asked for only where code was indexed.
+
+        `factors` says what verdicts make of the layers' authority for a class of questions.
+        """
         self._context, self._stores, self._recaller = context, stores, recaller
-        self._session, self._user = session, user
+        self._session, self._user, self._graph = session.service, user.service, graph
+        self._on_demand = (
+            LayerOnDemand(MemoryLayer.SESSION, has_any=session.has_any, load=lambda: self._session().layer),
+            LayerOnDemand(MemoryLayer.USER, has_any=user.has_any, load=lambda: self._user().layer),
+        )
         self._code_graph = CodeGraphTables(context.db, roles=stores.roles)
         self._shared = SharedRecall(recaller, stores.db.caches)
-        self.router = Contexts(
+        self._contexts = Contexts(
             context,
             stores,
             self._sources(),
             counter=CharacterCounter(),
             handouts=handouts,
             generator_for=generator_for,
-            factors=feedback.factors,
+            factors=factors,
             recall_notes=self._shared.notes,
         )
+
+    @property
+    def router(self) -> Contexts:
+        """What asks the layers, once those are loaded that have something by now."""
+        for layer in self._on_demand:
+            layer.look()
+        return self._contexts
 
     def recall(
         self, query: str, options: RecallOptions, *, layers: Iterable[str] | None, as_of: datetime | None
@@ -147,11 +177,11 @@ class ContextService:
 
     def close(self) -> None:
         """Wait for what is still asked."""
-        self.router.close()
+        self._contexts.close()
         self._shared.close()
 
     def _graph_layer(self, *, found: bool = True) -> CodeGraphLayer:
-        return CodeGraphLayer(self._code_graph, self._stores, found=self._shared.hits if found else None)
+        return self._graph(self._code_graph, self._shared.hits if found else None)
 
     def _vector_layer(self) -> LayerSource:
         passages = CodePassages(self._code_graph, self._stores)
@@ -168,14 +198,17 @@ class ContextService:
             return RecalledLayer(name, self._shared, self._stores)
 
         return {
-            MemoryLayer.SESSION: lambda: self._session().layer,
+            **{layer.name: partial(_itself, layer) for layer in self._on_demand},
             MemoryLayer.PROJECT: lambda: ProjectLayer(
                 recalled(MemoryLayer.PROJECT), Facts(db, roles=roles), self._stores.spaces
             ),
-            MemoryLayer.USER: lambda: self._user().layer,
             MemoryLayer.GOVERNANCE: lambda: GovernanceLayer(
                 recalled(MemoryLayer.GOVERNANCE), Decisions(db, roles=roles)
             ),
             MemoryLayer.GRAPH: self._graph_source,
             MemoryLayer.VECTOR: self._vector_layer,
         }
+
+
+def _itself(layer: LayerSource) -> LayerSource:
+    return layer

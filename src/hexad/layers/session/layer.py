@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hexad.core.event_types import EventType
-from hexad.experience.values.records import Fidelity, StreamAnswer
-from hexad.experience.values.tiers import EventRecord
+from hexad.experience.values.levels import Fidelity
 from hexad.layers.contract import LayerItems, MemoryItem, MemoryQuery
 from hexad.layers.router.task_topic import topic_of
 from hexad.layers.scoring import relevance_of_share
@@ -25,6 +24,10 @@ from hexad.redaction.injection.detector import instructions_in
 from hexad.search.recall.query_terms import understand
 from hexad.text.commitments import Commitment, statements
 from hexad.text.search_terms import SearchTerms, folded, search_terms
+
+if TYPE_CHECKING:
+    from hexad.experience.values.records import StreamAnswer
+    from hexad.experience.values.tiers import EventRecord
 
 _TASK_SHARE: Final = 0.7
 """What is being done now speaks to every task that touches it, as much as a text with so much of its words."""

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 from hexad.core.lazy import Lazy
 from hexad.database.meta import Meta
 from hexad.database.store_context import StoreContext
-from hexad.experience.values.records import StreamAnswer
-from hexad.experience.values.tiers import EventRecord
 from hexad.layers.session.api import SessionFacade
 from hexad.layers.session.layer import SessionLayer
 from hexad.layers.session.manager import SessionManager
@@ -18,6 +16,8 @@ from hexad.layers.session.working_set import TaskEnd
 
 if TYPE_CHECKING:
     from hexad.experience.service import ExperienceService
+    from hexad.experience.values.records import StreamAnswer
+    from hexad.experience.values.tiers import EventRecord
     from hexad.layers.session.event_search import EventSearch
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from hexad.database.codec import dump, from_micros
 from hexad.database.connection import Database, Row
-from hexad.experience.values.records import CompressionLevel
+from hexad.experience.values.levels import CompressionLevel
 
 LOOKED_AT: Final = 2_000
 """So many of the last compactions and comments are looked through: they have no index of words."""

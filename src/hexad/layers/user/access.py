@@ -24,8 +24,9 @@ from hexad.errors import (
     LimitExceeded,
     StorageFailure,
 )
-from hexad.layers.user.database import DATABASE, UserStore, is_there, open_user_store
+from hexad.layers.user.database import UserStore, open_user_store
 from hexad.layers.user.learning import state_preference
+from hexad.layers.user.presence import DATABASE, DEFAULT_USER, is_there, place_of
 from hexad.layers.user.publishing import PublishingProject
 from hexad.layers.user.tables.preferences import FILE
 from hexad.layers.user.values import KEY_CHARS_LIMIT, TEXT_CHARS_LIMIT, VALUE_CHARS_LIMIT, Source
@@ -33,7 +34,6 @@ from hexad.redaction.injection.detector import instructions_in
 from hexad.redaction.redact import RedactionRules, find, find_named, project_rules, redact
 from hexad.text.key_names import key_of
 
-DEFAULT_USER: Final = "default"
 _STATED: Final = "stated"
 """What the user's own file said when it was last read."""
 
@@ -127,8 +127,7 @@ class UserAccess:
     @property
     def place(self) -> str:
         """The layer's folder and user, as this project's notes name them."""
-        named = f"{self.folder.absolute()}\0{self.user_id}".encode("utf-8", "surrogateescape")
-        return hashlib.blake2b(named, digest_size=16).hexdigest()
+        return place_of(self.folder, self.user_id)
 
     def loss(self) -> str | None:
         """Return in words what became of a layer that this project knew; None where it is there, or none was known."""

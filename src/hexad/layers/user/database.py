@@ -22,12 +22,12 @@ from hexad.database.encryption.inventory import Inventory
 from hexad.database.encryption.record import RECORD, KeyGiven, unlock_or_create
 from hexad.database.leases import OpenLock, ReadShare
 from hexad.errors import AccessDenied, InvalidInput
+from hexad.layers.user.presence import DATABASE
 from hexad.layers.user.tables.holdings import UserHoldings
 from hexad.layers.user.tables.preferences import Patterns, Preferences
 from hexad.layers.user.tables.projects import Projects
 from hexad.layers.user.tables.schema import MIGRATIONS
 
-DATABASE: Final = "user.db"
 _FILES: Final = (
     FileGroup(
         pattern=DATABASE,
@@ -77,18 +77,6 @@ class UserStore:
         """Let go of the database and of the folder. Idempotent."""
         self.db.close()
         self.lock.close()
-
-
-def default_user_dir() -> Path:
-    """Return where the user layer is unless somebody says otherwise: with this user's data, in no project."""
-    import platformdirs
-
-    return Path(platformdirs.user_data_dir("hexad", appauthor=False))
-
-
-def is_there(folder: Path) -> bool:
-    """Whether there is a user layer in a folder."""
-    return (folder / DATABASE).exists()
 
 
 def open_user_store(

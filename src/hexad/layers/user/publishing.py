@@ -12,7 +12,7 @@ from hexad.core.json_types import JSONValue
 from hexad.database.meta import STORE_ID
 from hexad.database.store_context import StoreContext
 from hexad.ingest.sources.checkout import checkout
-from hexad.layers.project.stack import named_key
+from hexad.layers.project.technologies import named_key
 from hexad.layers.user.tables.preferences import look
 from hexad.layers.user.values import VALUE_CHARS_LIMIT, ProjectValue
 from hexad.memory.decision import DECISION

@@ -14,8 +14,8 @@ from hexad.database.store_context import StoreContext
 from hexad.errors import AccessDenied, HexadError
 from hexad.layers.user.access import UserAccess
 from hexad.layers.user.api import UserFacade
-from hexad.layers.user.database import default_user_dir, is_there
 from hexad.layers.user.layer import UserLayer, UserStatement
+from hexad.layers.user.presence import default_user_dir, is_there
 from hexad.layers.user.publishing import PublishingProject
 from hexad.layers.user.values import LearningReport
 from hexad.memory.store import Stores

@@ -15,7 +15,7 @@ from hexad.database.meta import MaintenanceLog
 from hexad.database.store_context import StoreContext
 from hexad.errors import HexadError, InvalidInput
 from hexad.layers.session.working_set import TaskEnd
-from hexad.layers.user.database import DATABASE, is_there
+from hexad.layers.user.presence import DATABASE, is_there
 from hexad.layers.user.publishing import PUBLISHED_KINDS
 from hexad.layers.user.values import LearnedChange
 from hexad.maintenance.consolidation.project import ProjectConsolidation

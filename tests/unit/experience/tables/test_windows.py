@@ -10,7 +10,7 @@ from hexad.database.connection import Database
 from hexad.database.migrations import apply
 from hexad.experience.tables.sessions import Sessions
 from hexad.experience.tables.windows import FullDetail, NewWindow, Windows
-from hexad.experience.values.records import CompressionLevel, Fidelity
+from hexad.experience.values.levels import CompressionLevel, Fidelity
 from hexad.lifecycle.schema import migrations as store_migrations
 
 ticks = st.tuples(st.integers(0, 40), st.integers(0, 8)).map(lambda row: (row[0], row[0] + row[1]))
