@@ -6,6 +6,7 @@ import re
 from typing import Final, NamedTuple
 
 from hexad.code_graph.values import CodeQuestion
+from hexad.core.lazy import lazy_pattern
 
 _X: Final = r"(?P<x>.+?)"
 _SHOW: Final = r"(?:show me |list |find |what are |what is )?(?:the |all )?"
@@ -78,19 +79,19 @@ _SENTENCES: Final = (
     (CodeQuestion.DEFINITION, rf"where (?:do we|do i|does it) define {_X}"),
 )
 _PATTERNS: Final = tuple(
-    (question, re.compile(rf"{pattern} ?[?.!]*", re.IGNORECASE)) for question, pattern in _SENTENCES
+    (question, lazy_pattern(rf"{pattern} ?[?.!]*", re.IGNORECASE)) for question, pattern in _SENTENCES
 )
-_WHAT_IT_IS: Final = re.compile(
+_WHAT_IT_IS: Final = lazy_pattern(
     r"\s+(?P<kind>module|package|file|folder|directory|function|class|method|symbol|library|constant|code)s?$",
     re.IGNORECASE,
 )
 _FILE_QUESTIONS: Final = frozenset({CodeQuestion.DEPENDENCIES, CodeQuestion.DEPENDENTS})
-_ARTICLE: Final = re.compile(r"^(?:the|a|an|our|this|my)\s+", re.IGNORECASE)
+_ARTICLE: Final = lazy_pattern(r"^(?:the|a|an|our|this|my)\s+", re.IGNORECASE)
 _FILES: Final = frozenset({"module", "package", "file", "folder", "directory"})
 _SYMBOLS: Final = frozenset({"function", "class", "method", "symbol", "constant"})
 _WORDS_MOST: Final = 4
 _NAMES_MOST: Final = 4
-_LIKE_CODE: Final = re.compile(
+_LIKE_CODE: Final = lazy_pattern(
     r"`([^`\s]{2,120})`"
     r"|(?<![\w./])((?:[A-Za-z_][\w-]*[./:]+)+[A-Za-z_]\w*(?:\(\))?)"  # a.b, a/b.py, a::b
     r"|\b([A-Za-z]\w*_\w+|_\w+|[A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+|[a-z]+[A-Z]\w*)\b"  # snake_case, CamelCase

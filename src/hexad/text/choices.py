@@ -15,22 +15,22 @@ Words = tuple[str, ...]
 
 _CHARS_READ: Final = 200
 """What is longer than a line is told, not named."""
-_ASIDE: Final = re.compile(r"\([^()]*\)|\s[-–—]\s.*|(?<=\w)[.!?]\s.*")
+_ASIDE: Final = lazy_pattern(r"\([^()]*\)|\s[-–—]\s.*|(?<=\w)[.!?]\s.*")
 """What says more of a decision and is none: brackets, and all behind a dash or the first sentence."""
-_REASON: Final = re.compile(
+_REASON: Final = lazy_pattern(
     r"[, ]+(?:because|since|so that|as (?:it|they|we|its|their)\b|due to|given|which|who|where|when"
     r"|while|if|unless|until).*"
 )
 _FULL_FORMS: Final = (("can't", "can not"), ("cannot", "can not"), ("won't", "will not"), ("n't", " not"),
                       ("let's", "let us"), ("'ll", " will"), ("'re", " are"),
                       ("'ve", " have"), ("'d", " would"))  # fmt: skip
-_BEFORE: Final = re.compile(
+_BEFORE: Final = lazy_pattern(
     r"(?:(?:we|us|i|let|they|the team|will|shall|should|must|may|can|would|do|does|did|please|have|has|had|are|were"
     r"|is|was|am|going|plan|planned|want|need|decided|agreed|decision|now|also|just|simply|completely|finally"
     r"|from now on|to|on|it|that|at last)[, ]+)+"
 )
 """Who decides, and that it is decided."""
-_END: Final = re.compile(
+_END: Final = lazy_pattern(
     r"\s(?:any ?more|any longer|from now on|after all|everywhere|completely|entirely|altogether)$"
 )
 _ARTICLE: Final = frozenset("a an the any our all its only just using use of more instead now".split())
@@ -39,8 +39,8 @@ _SCOPE: Final = frozenset(
 )
 
 
-def _forms(verbs: str) -> str:
-    """Return a pattern of verbs in the forms that titles have: `use`, `uses`, `used`, `using`, `drop`, `dropping`."""
+def _inflected(verbs: str) -> set[str]:
+    """Return verbs in the forms that titles have: `use`, `uses`, `used`, `using`, `drop`, `dropping`."""
     forms = set()
     for verb in verbs.split():
         stem = verb.removesuffix("e")
@@ -53,25 +53,35 @@ def _forms(verbs: str) -> str:
             f"{verb}{verb[-1]}ed",
             f"{verb}{verb[-1]}ing",
         }
-    return "|".join(sorted(forms, key=lambda form: (-len(form), form)))
+    return forms
 
 
-_MOVE: Final = (
-    f"(?:{_forms('switch move migrate upgrade downgrade change convert go port transition')}|went|gone)"
+def _forms(verbs: str) -> str:
+    """Return a pattern of verbs in their forms."""
+    return "|".join(sorted(_inflected(verbs), key=lambda form: (-len(form), form)))
+
+
+_MOVE_VERBS: Final = "switch move migrate upgrade downgrade change convert go port transition"
+_TAKE_VERBS: Final = "use choose adopt pick take keep introduce add prefer select retain require try"
+_STAY_VERBS: Final = "stay stick settle standardise standardize build rely bet"
+_LEAVE_VERBS: Final = (
+    "drop remove retire abandon ditch deprecate avoid stop discontinue eliminate reject forbid ban"
 )
+_END_VERBS: Final = "disallow sunset uninstall scrap exclude quit cease kill leave"
+_AWAY_VERBS: Final = "get phase throw turn take move rule"
+_REPLACE_VERBS: Final = "replace supersede supplant substitute swap"
+_MOVE: Final = f"(?:{_forms(_MOVE_VERBS)}|went|gone)"
 _TAKE: Final = (
-    f"(?:{_forms('use choose adopt pick take keep introduce add prefer select retain require try')}"
+    f"(?:{_forms(_TAKE_VERBS)}"
     f"|chose|chosen|kept|took|taken|{_MOVE}(?: back| over)? (?:to|with|for)"
-    f"|(?:{_forms('stay stick settle standardise standardize build rely bet')}|stuck|built) (?:on|with|for))"
+    f"|(?:{_forms(_STAY_VERBS)}|stuck|built) (?:on|with|for))"
 )
 _LEAVE: Final = (
-    f"(?:{_forms('drop remove retire abandon ditch deprecate avoid stop discontinue eliminate reject forbid ban')}"
-    f"|{_forms('disallow sunset uninstall scrap exclude quit cease kill leave')}|left|without|{_MOVE} away from"
-    f"|(?:{_forms('get phase throw turn take move rule')}|got)(?: rid of| out| away from| away| down| off)|against)"
+    f"(?:{_forms(_LEAVE_VERBS)}"
+    f"|{_forms(_END_VERBS)}|left|without|{_MOVE} away from"
+    f"|(?:{_forms(_AWAY_VERBS)}|got)(?: rid of| out| away from| away| down| off)|against)"
 )
-_REPLACE: Final = (
-    f"(?:{_forms('replace supersede supplant substitute swap')}|swap out|(?:take|takes|took) the place of)"
-)
+_REPLACE: Final = f"(?:{_forms(_REPLACE_VERBS)}|swap out|(?:take|takes|took) the place of)"
 _NOT: Final = r"(?:not(?: to)?|never|no longer|neither)"
 _BE: Final = r"(?:(?:is|are|was|were|be|been|being|gets?|got|will|shall|should|must|has|have|to|now)\s)+"
 _OVER: Final = (
@@ -79,35 +89,65 @@ _OVER: Final = (
 )
 _FOR: Final = rf"(?:[,;]? (?:in favou?r of|and {_TAKE})|[,;] {_TAKE}) "
 
-_FORMS: Final = tuple(
-    lazy_pattern(pattern)
-    for pattern in (
-        rf"{_REPLACE} (?P<no>.+?) (?:with|by|for|through) (?P<yes>.+)",
-        rf"{_REPLACE} (?P<no>.+)",
-        rf"(?P<no>.+?) {_BE}{_REPLACE} (?:with|by) (?P<yes>.+)",
-        r"(?P<no>.+?) (?:gives way to|makes? way for|gave way to) (?P<yes>.+)",
-        rf"(?P<yes>.+?) (?:{_BE})?{_REPLACE} (?P<no>.+)",
-        rf"(?:{_MOVE} (?:[^ ]+ )*?)?from (?P<no>.+?)(?:,| over)? to (?P<yes>.+)",
-        r"(?P<no>.+?) (?:->|→|=>) (?P<yes>.+)",
-        rf"{_MOVE} (?P<no>(?:(?!(?:to|back|over)\b)\S+ )+?)(?:over )?to (?P<yes>.+)",
-        rf"{_NOT} {_LEAVE} (?P<yes>.+)",
-        rf"(?:{_NOT} )?(?:instead of|rather than) (?P<no>.+?),? {_TAKE} (?P<yes>.+)",
-        rf"{_NOT} {_TAKE} (?P<no>.+?){_FOR}(?P<yes>.+)",
-        rf"{_NOT} {_TAKE} (?P<no>.+)",
-        rf"{_LEAVE} (?P<no>.+?){_FOR}(?P<yes>.+)",
-        rf"{_LEAVE} (?P<no>.+)",
-        r"prefer(?:red|ring|s)? (?P<yes>.+?) to (?P<no>.+)",
-        rf"{_TAKE} (?P<yes>.+?)(?:[,;]| and|, and) {_LEAVE} (?P<no>.+)",
-        rf"{_TAKE} (?P<yes>.+?){_OVER}(?P<no>.+)",
-        rf"{_TAKE} (?P<yes>.+)",
-        rf"(?:no|no more|not|never|nothing of) (?P<no>.+?){_FOR}(?P<yes>.+)",
-        r"(?:no|no more|not|never) (?P<no>.+?)",
-        rf"(?P<no>.+?) {_BE}{_LEAVE}{_FOR}(?P<yes>.+)",
-        rf"(?P<no>.+?) {_BE}(?:{_NOT} (?:be )?{_TAKE}|{_LEAVE}|out|gone|over|forbidden|too \w+)(?P<scope> .+)?",
-        r"(?P<no>.+?) (?:goes|no more|no longer)",
-        rf"(?P<yes>.+?) {_BE}{_TAKE}(?P<scope> .+)?",
-        rf"(?P<yes>.+?){_OVER}(?P<no>.+)",
-        r"(?P<yes>.+)",
+# Of each form the words of which one must stand in a title, None for any: most forms are never tried, and not compiled.
+_MOVING: Final = frozenset({*_inflected(_MOVE_VERBS), "went", "gone"})
+_TAKING: Final = frozenset(
+    {
+        *_inflected(f"{_TAKE_VERBS} {_STAY_VERBS}"),
+        "chose",
+        "chosen",
+        "kept",
+        "took",
+        "taken",
+        "stuck",
+        "built",
+        *_MOVING,
+    }
+)
+_LEAVING: Final = frozenset(
+    {*_inflected(f"{_LEAVE_VERBS} {_END_VERBS} {_AWAY_VERBS}"), "left", "without", "got", "against", *_MOVING}
+)
+_REPLACING: Final = frozenset({*_inflected(_REPLACE_VERBS), "place"})
+_DENYING: Final = frozenset({"not", "never", "no", "neither"})
+_NOTHING: Final = frozenset({"no", "not", "never", "nothing"})
+_BEFORE_ANOTHER: Final = frozenset({"instead", "rather"})
+_FROM: Final = frozenset({"from"})
+_BEING: Final = frozenset(
+    "is are was were be been being get gets got will shall should must has have to now".split()
+)
+
+_FORMS: Final[tuple[tuple[frozenset[str] | None, re.Pattern[str]], ...]] = tuple(
+    (words, lazy_pattern(pattern))
+    for words, pattern in (
+        (_REPLACING, rf"{_REPLACE} (?P<no>.+?) (?:with|by|for|through) (?P<yes>.+)"),
+        (_REPLACING, rf"{_REPLACE} (?P<no>.+)"),
+        (_REPLACING, rf"(?P<no>.+?) {_BE}{_REPLACE} (?:with|by) (?P<yes>.+)"),
+        (None, r"(?P<no>.+?) (?:gives way to|makes? way for|gave way to) (?P<yes>.+)"),
+        (_REPLACING, rf"(?P<yes>.+?) (?:{_BE})?{_REPLACE} (?P<no>.+)"),
+        (_FROM, rf"(?:{_MOVE} (?:[^ ]+ )*?)?from (?P<no>.+?)(?:,| over)? to (?P<yes>.+)"),
+        (None, r"(?P<no>.+?) (?:->|→|=>) (?P<yes>.+)"),
+        (_MOVING, rf"{_MOVE} (?P<no>(?:(?!(?:to|back|over)\b)\S+ )+?)(?:over )?to (?P<yes>.+)"),
+        (_DENYING, rf"{_NOT} {_LEAVE} (?P<yes>.+)"),
+        (_BEFORE_ANOTHER, rf"(?:{_NOT} )?(?:instead of|rather than) (?P<no>.+?),? {_TAKE} (?P<yes>.+)"),
+        (_DENYING, rf"{_NOT} {_TAKE} (?P<no>.+?){_FOR}(?P<yes>.+)"),
+        (_DENYING, rf"{_NOT} {_TAKE} (?P<no>.+)"),
+        (_LEAVING, rf"{_LEAVE} (?P<no>.+?){_FOR}(?P<yes>.+)"),
+        (_LEAVING, rf"{_LEAVE} (?P<no>.+)"),
+        (None, r"prefer(?:red|ring|s)? (?P<yes>.+?) to (?P<no>.+)"),
+        (_LEAVING, rf"{_TAKE} (?P<yes>.+?)(?:[,;]| and|, and) {_LEAVE} (?P<no>.+)"),
+        (_TAKING, rf"{_TAKE} (?P<yes>.+?){_OVER}(?P<no>.+)"),
+        (_TAKING, rf"{_TAKE} (?P<yes>.+)"),
+        (_NOTHING, rf"(?:no|no more|not|never|nothing of) (?P<no>.+?){_FOR}(?P<yes>.+)"),
+        (_NOTHING, r"(?:no|no more|not|never) (?P<no>.+?)"),
+        (_LEAVING, rf"(?P<no>.+?) {_BE}{_LEAVE}{_FOR}(?P<yes>.+)"),
+        (
+            _BEING,
+            rf"(?P<no>.+?) {_BE}(?:{_NOT} (?:be )?{_TAKE}|{_LEAVE}|out|gone|over|forbidden|too \w+)(?P<scope> .+)?",
+        ),
+        (None, r"(?P<no>.+?) (?:goes|no more|no longer)"),
+        (_BEING, rf"(?P<yes>.+?) {_BE}{_TAKE}(?P<scope> .+)?"),
+        (None, rf"(?P<yes>.+?){_OVER}(?P<no>.+)"),
+        (None, r"(?P<yes>.+)"),
     )
 )  # fmt: skip
 
@@ -169,7 +209,7 @@ def choice_in(title: str) -> TitleChoice:
     if colon:
         text = label if _VERB.match(_active(label)) else rest
     text = _active(text)
-    match = next(match for form in _FORMS if (match := form.fullmatch(text)) or form.pattern == "(?P<yes>.+)")
+    match = _form_of(text)
     if match is None:
         return TitleChoice()
     parts = match.groupdict()
@@ -182,6 +222,19 @@ def choice_in(title: str) -> TitleChoice:
     elif len(rejected) == 1 and VERSION.fullmatch(" ".join(rejected[0])) and chosen:
         rejected = [(*without_version(list(chosen[0])), *rejected[0])]
     return TitleChoice(chosen=tuple(chosen), rejected=tuple(rejected), scope=tuple(scope))
+
+
+def _form_of(text: str) -> re.Match[str] | None:
+    """Return how the first form reads a text that fits to it."""
+    there = frozenset(text.replace(",", " ").replace(";", " ").split())
+    return next(
+        (
+            match
+            for words, form in _FORMS
+            if (words is None or not words.isdisjoint(there)) and (match := form.fullmatch(text))
+        ),
+        None,
+    )
 
 
 def _active(text: str) -> str:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
-from functools import cache
 from typing import Final
 
+from hexad.core.lazy import lazy_pattern
 from hexad.text.search_terms import STOP_WORDS
 
 FUNCTION_WORDS: Final = (
@@ -49,10 +49,9 @@ _WORK: Final = (
 )
 
 
-@cache
-def _rules() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    # Compiled when a question is first asked where it matters: it takes as long as many answers.
-    return re.compile(_WORK), re.compile(_PAST)
+# Compiled when a question is first asked where they matter: it takes as long as many answers.
+_ASKS_WORK: Final = lazy_pattern(_WORK)
+_SPEAKS_OF_PAST: Final = lazy_pattern(_PAST)
 
 
 _OF_MEMORY: Final = frozenset(
@@ -92,8 +91,7 @@ def asks_for_work(question: str) -> bool:
     >>> asks_for_work("Could you write a parser for me?"), asks_for_work("What is my deadline?")
     (True, False)
     """
-    work, past = _rules()
-    return work.search(question) is not None and past.search(question) is None
+    return _ASKS_WORK.search(question) is not None and _SPEAKS_OF_PAST.search(question) is None
 
 
 # Several memories --------------------------------------------------------------------------------------------------
@@ -187,15 +185,16 @@ _SUMMARY: Final = (
 )
 
 
-@cache
-def _sequence_rules() -> tuple[re.Pattern[str], tuple[tuple[SequenceForm, re.Pattern[str]], ...]]:
-    forms = (
+_SPEAKS_OF_EVENTS: Final = lazy_pattern(_HAPPENED)
+_SEQUENCE_FORMS: Final = tuple(
+    (form, lazy_pattern(rule))
+    for form, rule in (
         (SequenceForm.ORDER, _ORDER),
         (SequenceForm.COUNT, _COUNT),
         (SequenceForm.SUMMARY, _SUMMARY),
         (SequenceForm.LIST, _LIST),
     )
-    return re.compile(_HAPPENED), tuple((form, re.compile(rule)) for form, rule in forms)
+)
 
 
 def sequence_form(question: str) -> SequenceForm | None:
@@ -206,8 +205,7 @@ def sequence_form(question: str) -> SequenceForm | None:
     """
     if len(question) > QUESTION_CHARACTERS or _HINT.search(question) is None:
         return None
-    happened, forms = _sequence_rules()
-    form = next((form for form, rule in forms if rule.search(question)), None)
-    if form is None or asks_for_work(question):
+    if _SPEAKS_OF_EVENTS.search(question) is None:  # first: the forms take longest to compile
         return None
-    return form if happened.search(question) else None
+    form = next((form for form, rule in _SEQUENCE_FORMS if rule.search(question)), None)
+    return None if form is None or asks_for_work(question) else form

@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from hexad.core.lazy import lazy_pattern
 from hexad.layers.contract import TaskType
 from hexad.layers.router.question_words import (
     CARRIED_ON,
@@ -77,7 +78,7 @@ def read_rules() -> tuple[Rule, ...]:
         elif line and not line.startswith("#"):
             rules[-1][1].append(line)
     return tuple(
-        Rule(QueryClass(head[1]), float(head[2]), re.compile("|".join(patterns)), head[3])
+        Rule(QueryClass(head[1]), float(head[2]), lazy_pattern("|".join(patterns)), head[3])
         for head, patterns in rules
     )
 
@@ -239,7 +240,7 @@ def _class(bare: str, task: TaskType, *, asks: bool) -> tuple[QueryClass, str]:
     if task is TaskType.RESEARCH:
         return QueryClass.GENERAL, "something is to be found out"
     for rule in read_rules():
-        if rule.pattern.search(bare) and rule.weight > scores.get(rule.query_class, 0.0):
+        if rule.weight > scores.get(rule.query_class, 0.0) and rule.pattern.search(bare):
             scores[rule.query_class] = rule.weight
             reasons[rule.query_class] = rule.reason
     told_of = TOLD_OF.match(bare) is not None and EMBEDDED.match(bare) is None

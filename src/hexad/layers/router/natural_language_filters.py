@@ -14,28 +14,29 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from hexad.core.lazy import lazy_pattern
 from hexad.layers.contract import TaskType
 from hexad.layers.router.classify import classify
 from hexad.layers.router.query_language import QueryText
 from hexad.text.dates import DateRange, Span, date_range, day_span, month_span, unit_span
 from hexad.text.normalize import slug
 
-_RELATIVE: Final = re.compile(
+_RELATIVE: Final = lazy_pattern(
     r"(?i)(?:the )?(?:last|past|previous|this|current)\b|yesterday|today|the day before|.*\bago$"
 )
-_ROLLING: Final = re.compile(
+_ROLLING: Final = lazy_pattern(
     r"(?i)\bpast\b|\bthe last\b|\b(?:last|previous) (?:[\w-]+ ){1,3}(?:day|week|month|year)s?\b"
 )
 """Times that end with the present moment, and so have no end: their filter would be another every second."""
-_PLACED: Final = re.compile(
+_PLACED: Final = lazy_pattern(
     r"(?i)(?:in|on|during|since|starting|from|between|before|after|until|till|up to|prior to|earlier|later|of|over"
     r"|throughout|at)\b"
 )
-_GOES_ON: Final = re.compile(
+_GOES_ON: Final = lazy_pattern(
     r"(?i)\s*(?:$|[?.!,;)]|(?:about|on|for|in|under|below|tagged|labelled|labeled|with|that|which|we|i|from|of|and"
     r"|regarding|concerning|by|to|were|was|did|what|are)\b)"
 )
-_TOPIC_BEFORE: Final = re.compile(
+_TOPIC_BEFORE: Final = lazy_pattern(
     r"(?i)\b(?:about|regarding|concerning|for|by|due|called|named|versus|vs)(?:\s+the)?\s*$"
 )
 
@@ -128,7 +129,7 @@ def _latest(date_range: DateRange, now: datetime) -> Span | None:
 
 READ_CHARACTERS: Final = 400
 """A longer text is a task, not a request for records."""
-_WORD: Final = re.compile(r"[\w#./'-]*\w|\S")
+_WORD: Final = lazy_pattern(r"[\w#./'-]*\w|\S")
 _TOPIC_WORDS_MOST: Final = 2
 _MAKING: Final = frozenset({TaskType.EDIT, TaskType.REFACTOR, TaskType.DESIGN})
 """What is to be made is not asked for: "Add notes about the flag"."""
@@ -454,12 +455,12 @@ AFTER_SHOWN: Final = frozenset(
 IN_QUESTIONS: Final = frozenset("did do have has had were was are is exist".split())
 
 _NOUN: Final = "|".join(sorted(KIND_OF, key=len, reverse=True))
-AND_MORE: Final = re.compile(
+AND_MORE: Final = lazy_pattern(
     rf"(?:\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+)(?:(?:the|my|our|all|any)\s+)*(?P<noun>{_NOUN})\b",
     re.IGNORECASE,
 )
 """Another noun for records beside one: "decisions, notes and todos"."""
-ASKED_OF: Final = re.compile(
+ASKED_OF: Final = lazy_pattern(
     r"\s*(?:(?:did|do|have|had|has)\s+(?:we|i|you|they|the team)\b|exist\b"
     r"|(?:were|was|have been|has been|are|is)\s+(?:\w+ly\s+)?"
     r"(?:made|taken|written|tagged|pinned|open|left|recorded|there|noted|known|pending|labell?ed)\b)",
@@ -467,7 +468,7 @@ ASKED_OF: Final = re.compile(
 )
 """How a question goes on after `which decisions`: with who made them, or that they are there."""
 
-HEADS: Final = re.compile(
+HEADS: Final = lazy_pattern(
     r"(?:(?:please|kindly|now|ok|okay|hey|hi|so|and|just),?\s+)*"
     r"(?:(?:can|could|would|will) you (?:please |kindly )?|(?:i|we)(?:'d| would) like to (?=see|read|know)"
     r"|(?:i|we) (?:want|need) to (?=see|read|know)|let me (?=see|read))?"
@@ -488,7 +489,7 @@ _OFTEN: Final = r"(?:\s+(?:already|ever|finally|just|last|actually|all))?"
 _TOLD: Final = (
     r"(?i:(?:(?:show|tell|remind)\s+(?:me|us)(?:\s+again)?|do\s+you\s+(?:remember|know)|i\s+forgot)\s+)?"
 )
-DECIDED: Final = re.compile(
+DECIDED: Final = lazy_pattern(
     rf"(?:{_TOLD}(?i:what(?: all)?)\s+"
     rf"(?:(?:did|have|had|has)\s+{_WHO}{_OFTEN}\s+(?:decided?|agreed?|settled?)"
     rf"|{_WHO}(?:\s+(?:have|had|has))?{_OFTEN}\s+(?:decided|agreed|settled)"
@@ -498,36 +499,36 @@ DECIDED: Final = re.compile(
     r"(?=\s*$|\s*[,?.!]|\s+(?:on|about|for|regarding|concerning|to|with|in|at|since|before|after|until|during|last"
     r"|this|yesterday|today|whether|anything|something|between|from|over|within)\b)"
 )
-NOTED: Final = re.compile(
+NOTED: Final = lazy_pattern(
     rf"(?i:what(?: all)?)\s+(?:did|have|had)\s+{_WHO}{_OFTEN}\s+"
     r"(?:(?P<noted>noted?(?: down)?|jot(?:ted)? down|wr(?:ite|itten) down)|remember(?:ed)?|record(?:ed)?)\b"
     r"(?=\s*$|\s*[,?.!]|\s+(?:on|about|for|regarding|concerning|in|from|since|before|after|until|during|last|this"
     r"|yesterday|today|between|under|within|over)\b)"
 )
-PINNED: Final = re.compile(
+PINNED: Final = lazy_pattern(
     rf"(?i:what\s+(?:is|are)|what\s+(?:did|have)\s+{_WHO}|everything|anything|all)\s+"
     r"(?:that\s+(?:is|are)\s+|(?:we|i)\s+have\s+)?pin(?:ned)?\b"
     r"(?=\s*$|\s*[,?.!]|\s+(?:about|on|regarding|concerning|tagged|since|from|in\s+(?:the\s+)?space)\b)"
 )
-TAGGED: Final = re.compile(
+TAGGED: Final = lazy_pattern(
     rf"(?i:what\s+is|what\s+(?:did|have)\s+{_WHO}|everything|anything|all)\s+"
     r"(?:that\s+(?:is|are)\s+|(?:we|i)\s+have\s+)?(?=(?:tag(?:ged)?|labell?ed)\b)"
 )
 """Verbs that ask for records: what was decided, noted, pinned, tagged. What follows must go on as a request."""
 _TAG: Final = r"(?:\"[^\"]+\"|'[^']+'|#?[\w][\w./-]*[\w]|#?\w)"
-TAGS: Final = re.compile(
+TAGS: Final = lazy_pattern(
     r"(?<!\babout )(?<!\bon )(?<!\bfor )(?<!\bof )(?<!\bregarding )"
     r"\b(?:(?:that|which|and)\s+)?(?:(?:is|are|were|was)\s+)?(?:(?:tag(?:ged)?|labell?ed)(?:\s+(?:as|with))?"
     r"|(?:with|under)\s+(?:the\s+)?(?:tags?|labels?)|having\s+the\s+tags?)"
     rf"\s+(?:the\s+tags?\s+)?(?P<tags>{_TAG}(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+){_TAG})*)",
     re.IGNORECASE,
 )
-SPACES: Final = re.compile(
+SPACES: Final = lazy_pattern(
     r"\b(?:in|from|of|within|inside)\s+(?:(?:the\s+|our\s+|my\s+)?space\s+(?:called\s+|named\s+)?[\"']?(?P<named>[\w][\w./-]*)[\"']?"
     r"|(?:the|our|my)\s+[\"']?(?P<before>[\w][\w./-]*)[\"']?\s+space\b)",
     re.IGNORECASE,
 )
-LAYERS: Final = re.compile(
+LAYERS: Final = lazy_pattern(
     r"\b(?:in|from|of)\s+(?:the|our|my)\s+(?P<layer>session|project|user|governance|vector)\s+layer\b",
     re.IGNORECASE,
 )
@@ -535,7 +536,7 @@ _ROOTS: Final = (
     r"(?:src|docs?|libs?|tests?|apps?|packages|scripts|examples|include|cmd|internal|config|tools|benchmarks)"
 )
 _PATH: Final = r"[\w.*@~+-]*(?:/[\w.*@~+-]+)*/?"
-PATHS: Final = re.compile(
+PATHS: Final = lazy_pattern(
     r"\b(?:"
     rf"(?:under|below|beneath)\s+(?:the\s+path\s+)?[`\"']?(?P<under>(?=[\w.*@~+-]*/){_PATH})"
     rf"|(?:in|from|of|under|below|inside)\s+(?:the\s+)?(?:folder|directory|file|path)\s+[`\"']?(?P<called>(?=[\w.]){_PATH})"
@@ -546,15 +547,15 @@ PATHS: Final = re.compile(
     re.IGNORECASE,
 )
 """A path is what looks like one: with a slash and a place before it, or called a folder or a file."""
-ANOTHER_ORDER: Final = re.compile(
+ANOTHER_ORDER: Final = lazy_pattern(
     r"\band\s+(?:then\s+|also\s+|please\s+)?\w+\s+(?:them|it|those|these|each|every|all|one)\b", re.IGNORECASE
 )
 """More is to be done with them: that is a task."""
-LEFT_OPEN: Final = re.compile(
+LEFT_OPEN: Final = lazy_pattern(
     r"(?<!\S)(?:in|about|on|for|to|with|of|from|by|at|under|as|into)$", re.IGNORECASE
 )
 """A question for what stands after its last word: "What are my notes written in?"."""
-FINITE: Final = re.compile(
+FINITE: Final = lazy_pattern(
     r"\b(?<!that )(?<!which )(?<!we )(?<!i )(?<!you )(?<!they )"
     r"(?:is|are|was|were|does|did|do|has|have|had|should|must|can|cannot|could|will|would|may|might|crash(?:es)?"
     r"|fails?|breaks?|need|needs|take|takes|get|gets|seem|seems|look|looks)\b",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final
 
+from hexad.core.lazy import lazy_pattern
 from hexad.layers.contract import TaskType
 
 VERBS: Final[Mapping[TaskType, frozenset[str]]] = {
@@ -88,7 +88,7 @@ PREPOSITIONS: Final = frozenset(
     "about after at before behind by during for from in into inside of on onto over per since"
     " through to under until via with within".split()
 )
-POLITE: Final = re.compile(
+POLITE: Final = lazy_pattern(
     r"^(?:(?:(?:i|we)(?:'d| would) like to know|i wonder|i forgot|do you know|please|kindly|now|next"
     r"|then|also|first|ok|okay|hey|hi|so|well|and|just|quickly|go ahead and|"
     r"(?:can|could|would|will) you(?: please| kindly| also| now)?(?! (?:tell|say))|"
@@ -102,28 +102,28 @@ AUX: Final = (
     r"(?:is|are|am|was|were|do|does|did|has|have|had|can|could|should|shall|will|would|may|might|must|isn't|aren't"
     r"|don't|doesn't|didn't)"
 )
-QUESTION: Final = re.compile(rf"^(?:(?:in|at|on|for|to|by|from|since|of|with) )?(?:{WH}|{AUX})\b")
+QUESTION: Final = lazy_pattern(rf"^(?:(?:in|at|on|for|to|by|from|since|of|with) )?(?:{WH}|{AUX})\b")
 CONTRACTIONS: Final = (
-    (re.compile(r"\b(what|who|where|when|how|that|there|here|why)'s\b"), r"\1 is"),
-    (re.compile(r"\b(what|who|where|when|how|why)'re\b"), r"\1 are"),
-    (re.compile(r"\b(what|who|where|when|how|why)'d\b"), r"\1 did"),
-    (re.compile(r"\bi'm\b"), "i am"),
-    (re.compile(r"\b(i|we|you)'ve\b"), r"\1 have"),
+    (lazy_pattern(r"\b(what|who|where|when|how|that|there|here|why)'s\b"), r"\1 is"),
+    (lazy_pattern(r"\b(what|who|where|when|how|why)'re\b"), r"\1 are"),
+    (lazy_pattern(r"\b(what|who|where|when|how|why)'d\b"), r"\1 did"),
+    (lazy_pattern(r"\bi'm\b"), "i am"),
+    (lazy_pattern(r"\b(i|we|you)'ve\b"), r"\1 have"),
 )
-EMBEDDED: Final = re.compile(
+EMBEDDED: Final = lazy_pattern(
     r"^(?:explain|describe|clarify|outline|(?:help|let) (?:me|us) understand|understand|(?:tell|show|teach) (?:me|us))"
     r"(?: (?:to (?:me|us)|again|briefly|in (?:short|detail|brief|your own words)|once more|exactly|please"
     r"|(?:a bit |some |a little )?(?:more )?about)){0,3},? "
     rf"(?={WH}\b)"
 )
 """What only wraps a question: "explain to me how …" asks what "how …" asks."""
-CARRIED_ON: Final = re.compile(
+CARRIED_ON: Final = lazy_pattern(
     r"^(?:continue|proceed|carry on|go on|get on|press on|keep going|move ahead|go ahead|get going|resume|pick up)"
     r"(?: (?:on|with|working on|work on|doing))* "
     r"(?!(?:with|on|where|from|what|here|there|now|it|this|that|please|then)\b)\w"
 )
 """An order to go on with something: it names work to be done. "Continue." alone says nothing of it."""
-TOLD_OF: Final = re.compile(
+TOLD_OF: Final = lazy_pattern(
     r"^(?:(?:tell|remind|inform) (?:me|us)(?: (?:more|something|everything|all|a (?:bit|little)))* (?:about|of)"
     r"|(?:explain|describe|clarify|define)(?: (?:to (?:me|us)|again|briefly))*"
     r"|what (?:do|can|could) you (?:know|tell (?:me|us)|say) about)"
@@ -133,26 +133,26 @@ TOLD_OF: Final = re.compile(
     r"(?!(?:the|our|this|your) (?:\w+ )?(?:project|repo|repository|code ?base)[.?!]*$)\S"
 )
 """An order to be told of one thing, which is a question for what is known of it; the whole project is no one thing."""
-HELPING: Final = re.compile(r"\b(is|are|was|were|has|have|had|can|could|should|will|would|must)\b")
-DID: Final = re.compile(
+HELPING: Final = lazy_pattern(r"\b(is|are|was|were|has|have|had|can|could|should|will|would|must)\b")
+DID: Final = lazy_pattern(
     r"\b(?!need|feed|embed|speed|shed|red\b|bed\b)[a-z]{2,}ed\b|\b(?:became|chose|came|went|got|broke|built|made|grew)\b"
 )
-UNKNOWN_VERB: Final = re.compile(
+UNKNOWN_VERB: Final = lazy_pattern(
     r"^(?!not\b|no\b|all\b|both\b|half\b|what|which|who|where|when|why|how|if\b|as\b|is\b|are\b"
     r"|there\b|here\b|yes\b|good\b)[a-z]{3,}(?<!ing)(?<!tion)(?<!ness)(?<!ment)(?<!ed)(?<!ly) "
     r"(?:the|a|an|this|that|these|those|our|every|each|all|any|its|it|them) (?!of\b)[\w'-]+"
 )
 """A word that we do not know with an object after it: at the head of what is no question that is an order."""
-NEGATED: Final = re.compile(r"^(?:do not|don't|never|stop|no longer) (?!you|we|i\b)[a-z]+")
-SWITCHED: Final = re.compile(
+NEGATED: Final = lazy_pattern(r"^(?:do not|don't|never|stop|no longer) (?!you|we|i\b)[a-z]+")
+SWITCHED: Final = lazy_pattern(
     r"^(?:turn|switch) (?:on|off) |^(?:up|down)grade to |^(?:show|display) (?:an?|the) .+ (?:when|whenever|if"
     r"|at|in|on|below|above|after|before|next to|instead of) "
     r"|^(?:use|support|log|return|accept|reject) [\w.+#-]+(?: \w+)?"
     r" (?:everywhere|only|instead|always|throughout|uploads?)[.!]*$"
 )
 """An order without an article, or to show what a program is to show and not the one who asks."""
-OUT_OF: Final = re.compile(r"^(?:get|take|lift|factor|pull|move|keep) .+ (?:out of|apart|away from) ")
-WISHED: Final = re.compile(
+OUT_OF: Final = lazy_pattern(r"^(?:get|take|lift|factor|pull|move|keep) .+ (?:out of|apart|away from) ")
+WISHED: Final = lazy_pattern(
     r"^(?:i|we)(?:'d| would) (?:like|want|love) (?!to\b|an?\b)(?:the |our |every |all )?[\w' -]+? to [a-z]+|"
     r"^(?:the|our|all|every|each|any|an?|this|that|these|users?|it"
     r"|they)\b(?: [\w'/.-]+){0,8} (?:should|must|needs? to|ought to|has to|have to) "
@@ -161,19 +161,19 @@ WISHED: Final = re.compile(
     r"|which) "
 )
 """A wish that is said as a statement: how something should be."""
-LAST_CLAUSE: Final = re.compile(r"(?:[;.!:]\s+|,\s+(?:so\s+|then\s+|please\s+|and\s+)?)(?=\w)")
+LAST_CLAUSE: Final = lazy_pattern(r"(?:[;.!:]\s+|,\s+(?:so\s+|then\s+|please\s+|and\s+)?)(?=\w)")
 
-WHY: Final = re.compile(
+WHY: Final = lazy_pattern(
     r"\bwhy\b|\bhow come\b|\bwhat for\b|\bwhat made (?:us|you|them)\b|\b(?:rationale|justification)\b"
     r"|\breasons? (?:for|behind|why|to|we|that)\b|\breasoning behind\b"
 )
-DECISION: Final = re.compile(
+DECISION: Final = lazy_pattern(
     r"\bdecisions?\b(?! (?:tree|table))|\b(?:decided?|chosen?|choose|chose|settled?|agreed?)\b"
     r"|\bpolicy on\b|\btrade-?offs? (?:were|was|did|we)\b"
     r"|\b(?:alternatives|options) (?:did we|we|were|was)\b|\b(?:picked|approved|rejected)\b"
     r"|\bstory behind\b|\bsettle for\b"
 )
-DESIGN_ASKED: Final = re.compile(
+DESIGN_ASKED: Final = lazy_pattern(
     r"^(?:give (?:me|us)|lay out|write up|draw up|work out|put together|have) an? (?:\w+ )?(?:design|architecture"
     r"|concept)\b"
     r"|^(?:i|we)(?:'d| would)? (?:like|want|need|love) an? (?:\w+ )?(?:proposal|design|plan"
@@ -199,7 +199,7 @@ DESIGN_ASKED: Final = re.compile(
     r"|^come up with (?:a|an|some) (?:\w+ )?(?:design|architecture|schema|structure|concept|plan|proposal)\b"
     r"|^(?:think|work) (?:through|out) (?:a|the|how)\b"
 )
-RESEARCH_ASKED: Final = re.compile(
+RESEARCH_ASKED: Final = lazy_pattern(
     r"\bout there\b|\baccording to (?:others|the literature|benchmarks|users)\b|\bknown (?:exploits"
     r"|vulnerabilities|issues with|cves)\b|\bthese days\b"
     r"|^do an? (?:\w+ )?(?:comparison|survey|review|analysis|benchmark|study|evaluation)\b"
@@ -219,14 +219,14 @@ RESEARCH_ASKED: Final = re.compile(
     r"|^(?:what|how) do (?:other|competitors|others|similar|most)\b|\bdo(?:es)? (?:competitors"
     r"|other (?:projects|teams|companies))\b"
 )
-PLAIN_REFACTOR: Final = re.compile(
+PLAIN_REFACTOR: Final = lazy_pattern(
     r"\bwithout (?:changing|altering|touching|breaking) (?:the |its |any )?(?:behaviou?r"
     r"|functionality|api|interface|semantics|results?)\b"
     r"|\b(?:more|easier to) (?:readable|modular|testable|maintainable|read|test|maintain"
     r"|understand)\b|\bdead code\b|\bduplicat(?:ion|ed code|e code)\b"
 )
 HARDLY: Final = 1.0
-GENERAL_HEADS: Final = re.compile(
+GENERAL_HEADS: Final = lazy_pattern(
     r"^what is (?:going on|happening|up|new) (?:with|in)\b|"
     r"^(?:tell (?:me|us) (?:more |something |all )?about|describe|explain|summari[sz]e|recap|continue"
     r"|go on|resume|what (?:do|should|must) (?:you|i|we) know"

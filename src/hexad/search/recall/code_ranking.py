@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from heapq import nlargest
 from typing import Final, Protocol
 
+from hexad.core.lazy import lazy_pattern
 from hexad.memory.tables.ranking_columns import RankingRow
 from hexad.search.recall.fusion import Fusion
 from hexad.search.recall.mentions import CandidateSpan, Mentions, ScoredPassage, follow_mentions
@@ -18,7 +19,7 @@ from hexad.text.paths import is_changelog_path, is_test_path
 
 CODE: Final = "code"
 CHANGELOG: Final = "log"
-_OF_CHANGES: Final = re.compile(
+_OF_CHANGES: Final = lazy_pattern(
     # What only changes have.
     r"\bchange ?logs?\b|\brelease notes?\b|\bwhat(?:'s| is| are) new\b|\bnew in\b"
     r"|\b(?:breaking|incompatible) changes?\b|\b(?:last|latest|newest|recent) changes\b|\bany changes (?:in|to)\b"
@@ -45,7 +46,7 @@ _OF_CHANGES: Final = re.compile(
     r"|\b(?:it|this|that|they|there|what|which|we) used to\b|\bused to (?:be|have|happen|work|behave)\b",
     re.IGNORECASE,
 )
-_OF_TESTS: Final = re.compile(r"\b(?:un)?tests?(?:ed|ing|s)?\b|\btest_", re.IGNORECASE)
+_OF_TESTS: Final = lazy_pattern(r"\b(?:un)?tests?(?:ed|ing|s)?\b|\btest_", re.IGNORECASE)
 
 
 MENTIONING: Final = 5

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import struct
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from itertools import chain, islice
 from typing import Final
 
+from hexad.core.lazy import lazy_pattern
 from hexad.text.normalize import blanked, fold
 
 SHINGLE_WORDS: Final = 3
@@ -25,13 +25,13 @@ PASSAGES_LIMIT: Final = 1_000
 _SEED: Final = 20_240_229  # any constant does; changing it orphans every stored band
 # One word per character where a script writes no spaces: otherwise a Chinese sentence were one word.
 _UNSPACED: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
-_WORD = re.compile(f"[{_UNSPACED}]|[^\\W_{_UNSPACED}]+")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s|[\u3002\uff61\uff01\uff1f\n\u2028\u2029]")
+_WORD = lazy_pattern(f"[{_UNSPACED}]|[^\\W_{_UNSPACED}]+")
+_SENTENCE_END = lazy_pattern(r"(?<=[.!?])\s|[\u3002\uff61\uff01\uff1f\n\u2028\u2029]")
 _BAND_BYTES: Final = 4 * ROWS
 
 _MARKERS: Final = r"[\s>*+#|\u2022\u00b7\u2013\u2014-]*"
 _SCORE: Final = r"(?:(?:score|relevance|similarity) ?[:=]? ?)?(?:[01]?\.[0-9]{1,4}|1)(?: ?[)\]])?"
-_LEADING = re.compile(
+_LEADING = lazy_pattern(
     f"{_MARKERS}"
     r"(?:\(?[0-9]{1,3}[.):](?= ))?"
     f"{_MARKERS}"
@@ -39,9 +39,9 @@ _LEADING = re.compile(
     f"{_MARKERS}"
     rf"(?:[\[(] ?{_SCORE}(?= )|[01]?\.[0-9]{{1,4}}(?= ))?"
 )
-_TRAILING = re.compile(rf"[\[(] ?{_SCORE}\W*$")
+_TRAILING = lazy_pattern(rf"[\[(] ?{_SCORE}\W*$")
 _TAIL_CHARACTERS: Final = 48
-_PARAGRAPH_BREAK = re.compile(r"\n[^\S\n]*\n")
+_PARAGRAPH_BREAK = lazy_pattern(r"\n[^\S\n]*\n")
 
 
 def shingles(text: str) -> frozenset[str]:
@@ -98,7 +98,7 @@ def minhash(text: str) -> tuple[int, ...]:
     return tuple(sketch.digest())
 
 
-_ASCII_SENTENCE_END = re.compile(r"(?<=[.!?])\s|\n")
+_ASCII_SENTENCE_END = lazy_pattern(r"(?<=[.!?])\s|\n")
 
 
 def _ascii_runs(text: str, *, least: int) -> set[bytes]:

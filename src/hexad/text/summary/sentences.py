@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from hexad.core.lazy import lazy_pattern
+
 Span = tuple[int, int]
 """Offsets in characters: from the first, up to and without the last."""
 
@@ -30,20 +32,20 @@ _EITHER: Final = frozenset(
 )
 
 # Possessive, and begun only at the first of a run of marks: linear on "......".
-_LATIN_END = re.compile(r"(?<![.!?\u2026])[.!?\u2026]++[\"'\u2019\u201d\u00bb)\]*_`]*+(?=\s)")
-_CJK_END = re.compile(r"[\u3002\uff01\uff1f\uff61]++[\u300d\u300f\u201d\u2019\uff09]*+")
-_LAST_WORD = re.compile(r"[^\s(\[\"'\u201c\u2018]*$")
+_LATIN_END = lazy_pattern(r"(?<![.!?\u2026])[.!?\u2026]++[\"'\u2019\u201d\u00bb)\]*_`]*+(?=\s)")
+_CJK_END = lazy_pattern(r"[\u3002\uff01\uff1f\uff61]++[\u300d\u300f\u201d\u2019\uff09]*+")
+_LAST_WORD = lazy_pattern(r"[^\s(\[\"'\u201c\u2018]*$")
 _LAST_WORD_CHARACTERS: Final = 16
-_NEXT = re.compile(r"\s+[\"'\u201c\u2018(\[*_`]*(.)", re.DOTALL)
+_NEXT = lazy_pattern(r"\s+[\"'\u201c\u2018(\[*_`]*(.)", re.DOTALL)
 _NEXT_CHARACTERS: Final = 16
 
-_LINE = re.compile(r"[^\n]+")
-_FENCE = re.compile(r"[ \t]*(?:```|~~~)")
+_LINE = lazy_pattern(r"[^\n]+")
+_FENCE = lazy_pattern(r"[ \t]*(?:```|~~~)")
 # A list item, a heading, a quotation, a table's row, a rule, or a speaker's turn: a unit of its own.
-_STARTS_UNIT = re.compile(
+_STARTS_UNIT = lazy_pattern(
     r"[ \t]*(?:[-*+\u2022\u2023\u25e6\u00b7] |[0-9]{1,3}[.)] |[a-z]\) |#{1,6} |>|\||={3}|-{3}|\*{3})"
 )
-_HEADING = re.compile(r"[ \t]*#{1,6} ")
+_HEADING = lazy_pattern(r"[ \t]*#{1,6} ")
 
 
 def sentences(text: str) -> list[Span]:
@@ -121,7 +123,7 @@ def _split(text: str, start: int, end: int) -> Iterator[Span]:
         yield span
 
 
-_ANY_END = re.compile(f"{_LATIN_END.pattern}|{_CJK_END.pattern}")
+_ANY_END = lazy_pattern(f"{_LATIN_END.pattern}|{_CJK_END.pattern}")
 
 
 def _ends_sentence(text: str, start: int, mark: re.Match[str]) -> bool:
