@@ -109,6 +109,10 @@ ENTRY_BYTES: Final = 120
 """What a dictionary takes for an entry that can be moved."""
 
 
+TEXT_CACHES: Final = ("assertions of texts", "wordings of texts")
+"""Names of caches whose keys are texts of memories: an erasure empties them."""
+
+
 class Cache(Protocol):
     """Something that is kept and can be made again."""
 
@@ -139,6 +143,14 @@ class CacheBook:
         """Count a cache under a name, beside others that have it."""
         with self._lock:
             self._caches.setdefault(name, WeakSet()).add(cache)
+
+    def release(self, *names: str) -> None:
+        """Empty the byte caches of these names."""
+        with self._lock:
+            caches = [cache for name in names for cache in self._caches.get(name, ())]
+        for cache in caches:
+            if isinstance(cache, ByteCache):
+                cache.clear()
 
     def uses(self) -> Mapping[str, CacheUse]:
         """Return what the caches keep, by name."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Generic, TypeVar, cast
 
+from hexad.core.lazy import ByteCache
 from hexad.database.connection import Connection, Database
 from hexad.database.statements import SeenState
 
@@ -113,3 +114,30 @@ class ChangeCache(Generic[T]):
             if key not in kept:
                 kept[key] = compute()
             return kept[key]
+
+
+class BoundedChangeCache(Generic[T]):
+    """Keeps results in so many bytes until something of one of its families was changed, by whichever process: those
+    that were used last. What is kept is not to be changed by who gets it."""
+
+    def __init__(
+        self, database: Database, families: Sequence[str], *, limit_bytes: int, size: Callable[[T], int]
+    ) -> None:
+        self._database, self._families = database, families
+        self._reader = ChangeReader(database)
+        self._change: tuple[int, ...] = ()
+        self.kept = ByteCache[Hashable, T](limit_bytes, size)
+
+    def get(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """Return what is kept for `key`, or what `compute` reads in the same view of the store."""
+        with self._database.read() as con:
+            if con.writing:
+                return compute()  # what was counted here may be rolled back, and nothing would tell
+            counters = self._reader.all()
+            change = tuple([counters.get(family, 0) for family in self._families])
+            if change != self._change:
+                self._change = change
+                self.kept.clear()
+            # With the change: a thread that still reads an older state must not keep anything for a newer one.
+            value = self.kept.get((change, key))
+            return self.kept.put((change, key), compute()) if value is None else value

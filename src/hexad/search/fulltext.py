@@ -18,7 +18,7 @@ from typing import Final, NamedTuple, cast
 import apsw
 
 from hexad.core.lazy import ByteCache
-from hexad.database.change_counters import ChangeReader, bump
+from hexad.database.change_counters import BoundedChangeCache, ChangeReader, bump
 from hexad.database.connection import Database, SQLValue
 from hexad.errors import IntegrityError
 from hexad.memory.query import Filters
@@ -58,6 +58,9 @@ POSTINGS_BYTES: Final = 16 << 20
 """A posting takes 16 bytes."""
 _SUMMED_SINGLY: Final = 256
 """So many postings are added up before it takes longer than with NumPy."""
+DEFINITIONS_BYTES: Final = 4 << 20
+"""Which memories define the names that were asked for; each takes some 200 bytes."""
+_DEFINITION_BYTES: Final = 200
 PARTS_KEPT: Final = 16
 """Filters whose passing chunks are remembered."""
 _CHUNKS_PER_ROW: Final = 20
@@ -232,6 +235,13 @@ class FullText:
         self._parts: tuple[tuple[int, int], dict[tuple[Filters, bool], IndexPart]] = ((-1, -1), {})
         self._owners: tuple[int, dict[int, int | None]] = (-1, {})
         self._postings = PostingLists(db, self._changes, score=_BM25)
+        self._definitions = BoundedChangeCache[dict[int, tuple[int, float]]](
+            db,
+            ("memories", "fulltext"),
+            limit_bytes=DEFINITIONS_BYTES,
+            size=lambda found: _DEFINITION_BYTES * len(found),
+        )
+        db.caches.add("definitions", self._definitions.kept)
 
     def add(self, chunks: Sequence[IndexedChunk]) -> None:
         """Index chunks in the caller's transaction."""
@@ -536,12 +546,21 @@ class FullText:
 
     def defining(
         self, name: str, *, limit: int, filters: Filters | None = None
-    ) -> dict[int, tuple[int, float]]:
+    ) -> Mapping[int, tuple[int, float]]:
         """Return the memories of which a span defines or states `name`: its best chunk, and how much it does.
 
         Turns of conversations define nothing. Of `limit` chunks that hold the name's last part, and of as many that
-        stand under it, the texts are looked at.
+        stand under it, the texts are looked at. Among all memories the answer is kept: names come again.
         """
+        if filters is not None and not filters.empty:
+            return self._read_defining(name, limit=limit, filters=filters)
+        return self._definitions.get(
+            (name, limit), lambda: self._read_defining(name, limit=limit, filters=None)
+        )
+
+    def _read_defining(
+        self, name: str, *, limit: int, filters: Filters | None
+    ) -> dict[int, tuple[int, float]]:
         parts = parts_of_name(name)
         phrase = match_phrases([parts[-1]])
         memories = self._held_by(phrase, limit=limit, filters=filters)

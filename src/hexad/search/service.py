@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from hexad.database.change_counters import ChangeReader, while_unchanged
+from hexad.core.lazy import TEXT_CACHES, size_of
+from hexad.database.change_counters import BoundedChangeCache, ChangeReader, while_unchanged
+from hexad.database.connection import Database
 from hexad.database.encryption.cipher import CACHE, cipher_of
 from hexad.database.meta import STORE_ID
 from hexad.database.store_context import StoreContext
@@ -41,6 +43,49 @@ if TYPE_CHECKING:
     from hexad.search.recall.reranking import Reranking
     from hexad.search.recall.results import Candidates
     from hexad.search.recall.standing import Embed
+    from hexad.text.claims.likelihood import Wording
+
+
+ASSERTIONS_BYTES: Final = 1 << 20
+WORDINGS_BYTES: Final = 8 << 20
+"""Short texts that questions compare with each other are taken apart once, as long as no memory changes."""
+_WORDING_BYTES: Final = 2_000
+_TOKEN_BYTES: Final = 500
+
+
+class TextReadings:
+    """What questions read out of short texts, which is kept until a memory changes."""
+
+    def __init__(self, db: Database) -> None:
+        self.assertions = BoundedChangeCache[tuple[str | None]](
+            db, ("memories",), limit_bytes=ASSERTIONS_BYTES, size=size_of
+        )
+        self.wordings = BoundedChangeCache["Wording"](
+            db, ("memories",), limit_bytes=WORDINGS_BYTES, size=_wording_bytes
+        )
+        assertions, wordings = TEXT_CACHES
+        db.caches.add(assertions, self.assertions.kept)
+        db.caches.add(wordings, self.wordings.kept)
+
+    def successions(self) -> Successions:
+        """Return how a recall finds what came in the place of a candidate, with what is kept here."""
+        return Successions(_overdue, self.likely_successors, _fitting, _code_first, self.assertion)
+
+    def assertion(self, text: str) -> str | None:
+        """Return what a short text says that does not say what is."""
+        return self.assertions.get(text, lambda: (_assertion(text),))[0]
+
+    def likely_successors(
+        self, question: str, texts: Sequence[PlainText], order: Sequence[int], weak: Sequence[UpdateLink]
+    ) -> Sequence[UpdateLink]:
+        """Return which texts seem to take the place of which; loads what compares them only where there are two."""
+        from hexad.search.recall.likely_successors import likely_successors
+        from hexad.text.claims.likelihood import Wording
+
+        def wording(text: str) -> Wording:
+            return self.wordings.get(text, lambda: Wording(text))
+
+        return likely_successors(question, texts, order, weak, wording=wording)
 
 
 class SearchService:
@@ -92,6 +137,7 @@ class SearchService:
             if embedder is not None and embedder.name == MiniLmEmbedder.name
             else None
         )
+        self.readings = TextReadings(context.db)
         self.recaller = Recaller(
             stores,
             CandidateSearch(
@@ -111,7 +157,7 @@ class SearchService:
             clock=context.clock,
             boost=None if context.settings.router.get("feedback") is False else _boost,
             rings=rings,
-            successions=Successions(_overdue, _likely_successors, _fitting, _code_first, _assertion),
+            successions=self.readings.successions(),
             background=context.background and not context.db.readonly,
         )
         self.recaller.reranking, self.recaller.citations = reranking, citations
@@ -187,13 +233,9 @@ def _boost(
     apply_boost(judged, candidates, fusion, order, asked=asked, now=now)
 
 
-def _likely_successors(
-    question: str, texts: Sequence[PlainText], order: Sequence[int], weak: Sequence[UpdateLink]
-) -> Sequence[UpdateLink]:
-    """Return which texts seem to take the place of which; loads what compares them only where there are two."""
-    from hexad.search.recall.likely_successors import likely_successors
-
-    return likely_successors(question, texts, order, weak)
+def _wording_bytes(wording: Wording) -> int:
+    """Return about how much a text takes that was taken apart."""
+    return _WORDING_BYTES + _TOKEN_BYTES * len(wording.tokens)
 
 
 _WORD: Final = re.compile(r"\w+")

@@ -97,6 +97,8 @@ def slug(text: str) -> str:
     >>> slug("Release Check-list"), slug("C++"), slug("Größe")
     ('release-check-list', 'cpp', 'größe')
     """
+    if text.isascii() and text.isalnum() and len(text) <= SLUG_LIMIT:  # most: one word
+        return text.lower()
     text = _SHARP.sub("sharp", _PLUS_PLUS.sub("pp", nfkc(nfkc(text).lower())))
     words = re.findall(r"[a-z0-9]+", text) if text.isascii() else _words_of_any_script(text)
     return cut("-".join(words), SLUG_LIMIT).rstrip("-")

@@ -9,7 +9,14 @@ from threading import Thread
 import pytest
 
 from hexad import FrozenClock
-from hexad.database.change_counters import DDL, ChangeCache, ChangeReader, bump, while_unchanged
+from hexad.database.change_counters import (
+    DDL,
+    BoundedChangeCache,
+    ChangeCache,
+    ChangeReader,
+    bump,
+    while_unchanged,
+)
 from hexad.database.connection import Database
 
 
@@ -236,3 +243,40 @@ def test_each_thread_keeps_what_it_read_itself(db: Database) -> None:
     while_unchanged(db, "rows", look)
 
     assert 2 == len(looks)
+
+
+def test_results_are_kept_until_one_of_their_families_changes(db: Database, tmp_path: Path) -> None:
+    other = Database.open(tmp_path / "counted.db", clock=FrozenClock())
+    results = BoundedChangeCache[int](db, ("memories", "fulltext"), limit_bytes=10_000, size=lambda _: 8)
+
+    assert [0, 0] == [results.get("rows", lambda: counted(db)) for _ in range(2)]
+    assert 1 == len(results.kept)
+    with other.transaction() as con:
+        bump(con, "vectors")
+    assert 0 == results.get("rows", lambda: counted(db))
+    with other.transaction() as con:
+        bump(con, "fulltext")
+    assert 2 == results.get("other rows", lambda: counted(db))
+    other.close()
+
+    assert 1 == len(results.kept)  # what was kept before is gone, asked for again or not
+
+
+def test_results_of_a_transaction_are_not_kept(db: Database) -> None:
+    results = BoundedChangeCache[int](db, ("memories",), limit_bytes=10_000, size=lambda _: 8)
+    with pytest.raises(RuntimeError), db.transaction() as con:
+        bump(con, "memories")
+        assert 1 == results.get("rows", lambda: counted(db))
+        raise RuntimeError
+
+    assert 0 == len(results.kept)
+    assert 0 == results.get("rows", lambda: counted(db))
+
+
+def test_results_are_kept_in_so_many_bytes(db: Database) -> None:
+    results = BoundedChangeCache[int](db, ("memories",), limit_bytes=4_000, size=lambda _: 1_000)
+    for key in range(10):
+        results.get(key, lambda: 1)
+
+    assert results.kept.nbytes() <= 4_000
+    assert 0 < len(results.kept) < 10

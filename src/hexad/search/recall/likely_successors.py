@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Final
 
@@ -18,13 +18,19 @@ _RIVAL: Final = 0.5
 
 
 def likely_successors(
-    question: str, texts: Sequence[PlainText], order: Sequence[int], weak: Sequence[UpdateLink] = ()
+    question: str,
+    texts: Sequence[PlainText],
+    order: Sequence[int],
+    weak: Sequence[UpdateLink] = (),
+    *,
+    wording: Callable[[str], Wording] = Wording,
 ) -> list[UpdateLink]:
     """Return links between texts, by how likely the newer takes the place of the older as an answer to `question`.
 
     Nothing is stored of it, and nothing is called superseded. `order` has their numbers, the best candidate first. A
     question about what was is left alone, and so are texts of one moment, which came together, and a newer text that
-    is trusted less. The `weak` links that were stored come along, but for those whose older text is named.
+    is trusted less. The `weak` links that were stored come along, but for those whose older text is named. `wording`
+    takes a text apart.
 
     What says only what was or what may be takes the place of nothing that says what is, whenever it was said: that one
     takes its place. Asked for what was or may be it is the other way round.
@@ -34,7 +40,7 @@ def likely_successors(
         return []
     rank = {no: at for at, no in enumerate(order)}
     in_time = sorted(texts, key=lambda text: (text.happened_at, text.no))
-    wordings = {text.no: Wording(text.text) for text in in_time}
+    wordings = {text.no: wording(text.text) for text in in_time}
     answers = {no: _answers(asked, wording) for no, wording in wordings.items()}
     links: list[UpdateLink] = []
     for old, new in combinations(in_time, 2):

@@ -480,7 +480,7 @@ class Recaller:
         filters: Filters,
     ) -> None:
         """Bring code before the tests, changelogs and guides that speak of it."""
-        if any(place.kind == CODE for place in places.values()):
+        if CODE in {place.kind for place in places.values()}:
             scored = self._successions.code_first(
                 self.search, candidates, order, places, fusion, filters=filters
             )
@@ -490,9 +490,7 @@ class Recaller:
         self, candidates: Candidates, order: Sequence[int], places: Mapping[int, RankingRow], fusion: Fusion
     ) -> None:
         """Hold what the best candidates cite against the working tree; what it has outgrown sinks."""
-        if self.citations is None:
-            return
-        if not any(place.is_checked for place in places.values()):
+        if self.citations is None or not any(place.is_checked for place in places.values()):
             return
         best = nlargest(CHECKED, range(len(order)), key=fusion.scores.__getitem__)
         citing = self._stores.memories.citing([order[seat] for seat in best])
@@ -558,10 +556,11 @@ class Recaller:
     def _candidates(
         self, found_candidates: Candidates, places: Mapping[int, RankingRow], order: Sequence[int]
     ) -> list[Candidate]:
+        rows = [places[no] for no in order]
         seats = {
-            (place.session_no, place.position): index
-            for index, no in enumerate(order)
-            if (place := places[no]).session_no is not None
+            (row.session_no, row.position): index
+            for index, row in enumerate(rows)
+            if row.session_no is not None
         }
         speakers = found_candidates.terms.speakers
         if self._stores.roles is not None:  # a name that the question holds is not to be confirmed
@@ -582,8 +581,7 @@ class Recaller:
         crowding: Mapping[int, float] = {}
         if (answer := found_candidates.answer) is not None:
             best, crowding = answer.best, answer.crowding
-        rows = [places[no] for no in order]
-        nobody = not speakers and not askers
+        nobody, nothing = not speakers and not askers, [0.0] * len(rows)
         columns = zip(
             [lexical[no].bm25 if no in lexical else 0.0 for no in order],
             [best[no][0] if no in best else None for no in order],
@@ -591,11 +589,15 @@ class Recaller:
             [_beside(row, seats) for row in rows] if seats else [()] * len(rows),
             [row.session_no for row in rows],
             [0] * len(rows) if nobody else [heard(row, speakers, askers) for row in rows],
-            [dates is not None and dates.covers(from_micros(row.happened_at)) for row in rows],
+            [False] * len(rows)
+            if dates is None
+            else [dates.covers(from_micros(row.happened_at)) for row in rows],
             [bool(row.asks) for row in rows],
             [row.words for row in rows],
-            [sum(literals[no].values()) / max(named_literals, 1) if no in literals else 0.0 for no in order],
-            [defined[no].weight if no in defined else 0.0 for no in order],
+            [sum(literals[no].values()) / max(named_literals, 1) if no in literals else 0.0 for no in order]
+            if literals
+            else nothing,
+            [defined[no].weight if no in defined else 0.0 for no in order] if defined else nothing,
             strict=True,
         )
         return list(map(Candidate._make, columns))

@@ -56,6 +56,35 @@ def test_a_question_about_documents_takes_six_statements(tmp_path: Path) -> None
         assert 6 == len(statements(hx, "when is the backup made?"))
 
 
+def test_a_name_of_a_question_is_looked_up_once(store: Hexad) -> None:
+    assert not any("chunk_texts" in sql for sql in statements(store, "what is CheckoutRetries?"))
+
+
+def test_a_definition_that_another_process_adds_is_found(store: Hexad, tmp_path: Path) -> None:
+    question = "what is CheckoutRetries?"
+    store.recall(question)
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "retries.py").write_text("class CheckoutRetries:\n    limit = 3\n")
+    with opened(tmp_path) as other:
+        other.ingest(tmp_path / "code")
+        other.embed_pending()
+
+    assert "defines" in store.recall(question).items[0].parts
+
+
+def test_nothing_of_an_erased_text_stays_in_what_was_read_of_texts(store: Hexad) -> None:
+    secret = store.remember("We used to deploy on Zebraday, not on Tuesday.")
+    store.embed_pending()
+    for question in ("when do deploys happen?", "did we deploy on Zebraday?"):
+        store.recall(question)
+    readings = store._services.search.readings
+    caches = (readings.assertions.kept, readings.wordings.kept)
+    assert any("Zebraday" in str(key) for cache in caches for key in cache._kept)
+    store.forget(secret.id, purge=True, confirm=True)
+
+    assert not any("Zebraday" in str(key) for cache in caches for key in cache._kept)
+
+
 def test_the_first_update_counts_in_a_process_that_asked_before(store: Hexad, tmp_path: Path) -> None:
     question = "when do deploys happen?"
     assert not any("RECURSIVE" in sql for sql in statements(store, question))
