@@ -19,6 +19,7 @@ from benchmarks.report import TIMESTEPS, Figure, Options, Report, Table, environ
 from benchmarks.rival_stores import RIVALS
 from benchmarks.rival_texts import LEAST_ITEMS, MOST_ITEMS
 
+MOST_MEMORIES = 10_000_000
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parent.parent / "shared" / "data"
 
@@ -173,13 +174,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--store",
         type=Path,
-        help="keep the stores of `context` and `text-indexes` in this folder, and use those that are there",
+        help="keep the stores of `recall`, `context` and `text-indexes` in this folder, and use those that are there",
     )
     parser.add_argument(
         "--files",
         type=int,
         default=0,
         help="let `code-graph` also index copies of a package, up to so many files",
+    )
+    parser.add_argument(
+        "--memories",
+        action="append",
+        type=_memories,
+        metavar="N",
+        help="`recall`: ask a store of so many memories; give it again for another size. Default: 1000, 10000, 100000",
     )
     parser.add_argument("--keep-going", action="store_true", help="exit with 0 even when a budget is missed")
     parser.add_argument(
@@ -230,6 +238,14 @@ def _items(text: str) -> int:
     return int(text)
 
 
+def _memories(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= MOST_MEMORIES:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a whole number from 1 to {MOST_MEMORIES:,}; give for example 1000000"
+        )
+    return int(text)
+
+
 def _check_rivals(parser: argparse.ArgumentParser, given: argparse.Namespace, names: Sequence[str]) -> None:
     for option in ("only", "items", "cache"):
         if getattr(given, option) and "rivals" not in names:
@@ -258,6 +274,7 @@ def _run(name: str, given: argparse.Namespace) -> Report:
             items=tuple(given.items or ()),
             cache=given.cache,
             files=given.files,
+            memories=tuple(given.memories or ()),
         )
         started = time.perf_counter()
         report = BENCHMARKS[name][1](options)
@@ -276,6 +293,7 @@ def _said(given: argparse.Namespace) -> list[str]:
     flags += [f"--only={name}" for name in given.only or ()] + [
         f"--items={count}" for count in given.items or ()
     ]
+    flags += [f"--memories={count}" for count in given.memories or ()]
     return [*given.names, *flags]
 
 

@@ -1,6 +1,7 @@
 """How long `recall` takes as a store grows, what it needs in memory and on disk, and the floors under it.
 
-One store grows from 1,000 to 100,000 memories; at each size fresh processes ask it the same questions. Vectors come
+One store grows from 1,000 to 100,000 memories, or to the sizes that `--memories` names; at each size fresh processes
+ask it the same questions. Vectors come
 from a table (`WordVectors`), so that the model's time is left out; "with the model" adds the default embedder's own
 time for the question. The floors search the same texts and vectors: plain FTS5 for any word of the question, and
 exact float32 search in NumPy.
@@ -33,6 +34,10 @@ QUICK_SIZES = (1_000, 10_000)
 WARM_UP = 10
 LIMIT = 10
 P50_MS, P95_MS, GROWTH, COLD_CPU_MS = 10.0, 25.0, 6.0, 150.0
+MILLION_MS, MILLION_MB = 30.0, 1_200.0
+"""Budgets of p50 and of a process's memory where there are more memories than in `SIZES`."""
+STEP = 100_000
+"""So many documents are ingested from one file."""
 
 
 class ModelForQuestions(WordVectors):
@@ -68,15 +73,14 @@ def run(options: Options) -> Report:
         return report
     sentences = Sentences.load(options.data)
     asked = list(sentences.questions[:: max(1, len(sentences.questions) // (60 if options.quick else 300))])
-    folder = options.work / "store"
-    folder.mkdir()
-    sizes = QUICK_SIZES if options.quick else SIZES
+    folder = (options.store or options.work) / "recall"
+    folder.mkdir(parents=True, exist_ok=True)
+    below = in_child(held, folder)
     measured: list[dict[str, Any]] = []
-    below = 0
-    for size in sizes:
-        documents = options.work / f"documents-{size}.jsonl"
-        write_lines(documents, sentences.documents(start=below, stop=size))
-        grown = in_child(grow, folder, documents, size, size - below)
+    for size in sizes_of(options):
+        if size < below:
+            raise SystemExit(f"{folder} holds {below:,} memories; ask for as many or more, not for {size:,}.")
+        grown = in_child(grow, folder, options.data, below, size)
         below = size
         measured.append(
             {
@@ -102,21 +106,44 @@ def run(options: Options) -> Report:
 # What each child process does --------------------------------------------------------------------------------------
 
 
-def grow(folder: Path, documents: Path, size: int, added: int) -> Grown:
-    """Ingest a file of documents and compute its vectors."""
+def sizes_of(options: Options) -> Sequence[int]:
+    """Return how many memories the store has when it is asked, in order."""
+    return sorted(set(options.memories)) or (QUICK_SIZES if options.quick else SIZES)
+
+
+def held(folder: Path) -> int:
+    """Return how many documents are there already, without what an earlier run remembered beside them."""
     with hexad.open(folder, embedder=WordVectors(), background=False) as hx:
-        cpu, started = time.process_time(), time.perf_counter()
-        done = hx.ingest(documents, embed=False)
-        ingested, ingest_cpu = time.perf_counter() - started, time.process_time() - cpu
-        hx.embed_pending()
-        if done.created != added:
-            raise SystemExit(f"{documents.name}: {done.created} created of {added}: {done.skipped[:3]}")
+        return hx.count(path="documents-*")
+
+
+def grow(folder: Path, data: Path, below: int, size: int) -> Grown:
+    """Ingest the documents from one number to another and compute their vectors."""
+    sentences = Sentences.load(data)
+    ingested = ingest_cpu = vectors = 0.0
+    for start in range(below, size, STEP):
+        stop = min(start + STEP, size)
+        documents = write_lines(
+            folder.parent / f"documents-{stop}.jsonl", sentences.documents(start=start, stop=stop)
+        )
+        with hexad.open(folder, embedder=WordVectors(), background=False) as hx:
+            cpu, started = time.process_time(), time.perf_counter()
+            done = hx.ingest(documents, embed=False)
+            now = time.perf_counter()
+            ingested, ingest_cpu = ingested + now - started, ingest_cpu + time.process_time() - cpu
+            hx.embed_pending()
+            vectors += time.perf_counter() - now
+        documents.unlink()
+        if done.created != stop - start:
+            raise SystemExit(
+                f"{documents.name}: {done.created} created of {stop - start}: {done.skipped[:3]}"
+            )
     return Grown(
         memories=size,
         ingest_seconds=ingested,
         ingest_cpu_seconds=ingest_cpu,
-        vectors_seconds=time.perf_counter() - started - ingested,
-        added=added,
+        vectors_seconds=vectors,
+        added=size - below,
     )
 
 
@@ -245,13 +272,20 @@ def _report(measured: Sequence[dict[str, Any]], report: Report) -> None:
         Table(title="Milliseconds", columns=("", "memories", "p50", "p95", "worst", "CPU p50"), rows=rows)
     )
     report.tables.append(_resources(measured))
-    last, before = measured[-1], measured[-2]
+    last = measured[-1]
     size = f"{last['size']:,}"
     p50, floor = last["recall"]["p50_ms"], last["floors"]
-    report.at_most(f"recall p50 at {size}", p50, P50_MS, "ms")
-    report.at_most(f"recall p95 at {size}", last["recall"]["p95_ms"], P95_MS, "ms")
-    growth = p50 / before["recall"]["p50_ms"]
-    report.at_most(f"recall p50, growth from {before['size']:,} to {size}", growth, GROWTH, "×")
+    many = last["size"] > SIZES[-1]
+    report.at_most(f"recall p50 at {size}", p50, MILLION_MS if many else P50_MS, "ms")
+    if many:
+        report.at_most(
+            f"memory of a process that asks {size}, peak", last["recall"]["peak_mb"], MILLION_MB, "MB"
+        )
+    else:
+        report.at_most(f"recall p95 at {size}", last["recall"]["p95_ms"], P95_MS, "ms")
+    for before in measured[-2:-1]:
+        growth = p50 / before["recall"]["p50_ms"]
+        report.at_most(f"recall p50, growth from {before['size']:,} to {size}", growth, GROWTH, "×")
     both = floor["any word"]["p50_ms"] + floor["exact"]["p50_ms"]
     report.figure(f"recall p50 over both plain floors together (any word + exact) at {size}", p50 / both, "×")
     telling = floor["telling words"]["p50_ms"] + floor["exact"]["p50_ms"]
@@ -274,9 +308,10 @@ def _resources(measured: Sequence[dict[str, Any]]) -> Table:
         rows.append(
             (
                 size,
-                grown.added / grown.ingest_seconds,
-                grown.added / grown.ingest_cpu_seconds,
-                grown.added / grown.vectors_seconds,
+                *(
+                    grown.added / seconds if seconds else "-"  # the store was there
+                    for seconds in (grown.ingest_seconds, grown.ingest_cpu_seconds, grown.vectors_seconds)
+                ),
                 m["fresh"]["first_ms"],
                 m["fresh"]["peak_mb"],
                 m["recall"]["first_ms"],

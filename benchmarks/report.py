@@ -22,7 +22,7 @@ class Options:
 
     `store` is where large stores are kept from one run to the next; None builds them anew. `only`, `items` and `cache`
     are for `rivals`: which peers, how many notes, and where their environments are kept. `files` is how many files the
-    largest copy for the code graph has; 0 makes none.
+    largest copy for the code graph has; 0 makes none. `memories` are the sizes of the store of `recall`.
     """
 
     data: Path | None
@@ -35,6 +35,7 @@ class Options:
     items: tuple[int, ...] = ()
     cache: Path | None = None
     files: int = 0
+    memories: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
