@@ -76,6 +76,7 @@ class UpdateLinker:
             return []
         order, over, rank = (to_micros(since), no), endings_of(mine), memory.trust.rank
         replaced: list[SupersededMemory] = []
+        links: list[UpdateLink] = []
         for other in self._older(mine, no, space_no=space_no):
             if other.id in sources:
                 continue
@@ -98,10 +99,14 @@ class UpdateLinker:
                 update = update._replace(confidence=WEAK)
             old, new = (other.no, no) if later else (no, other.no)
             link = UpdateLink(old, new, update.reason.value, update.confidence)
-            put = self._stores.updates.put(link, at=memory.updated_at)
-            if put and later and update.confidence >= SURE and not self._is_said(other.no, sources):
+            if not changed:
+                links.append(link)
+            elif not self._stores.updates.put(link, at=memory.updated_at):
+                continue
+            if later and update.confidence >= SURE and not self._is_said(other.no, sources):
                 text = beginning(other.text, BEGINNING_LIMIT)
                 replaced.append(SupersededMemory(id=other.id, text=text, confidence=update.confidence))
+        self._stores.updates.put_new(links, at=memory.updated_at)
         return replaced
 
     def _is_said(self, old: int, sources: Collection[str]) -> bool:

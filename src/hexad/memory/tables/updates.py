@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -115,6 +115,18 @@ class Updates:
                 (link.new, link.old, _PREFIX + link.reason, link.confidence, to_micros(at)),
             )
             return bool(con.changes)
+
+    def put_new(self, links: Sequence[UpdateLink], *, at: datetime) -> None:
+        """Store the links of a new memory in the caller's transaction: nobody has judged it and another one."""
+        if links:
+            with self._db.joined() as con:
+                con.executemany(
+                    "INSERT INTO relations(from_no, to_no, kind, score, created_at) VALUES(?,?,?,?,?)",
+                    [
+                        (link.new, link.old, _PREFIX + link.reason, link.confidence, to_micros(at))
+                        for link in links
+                    ],
+                )
 
     def confirm(self, *, new: int, old: int, at: datetime) -> None:
         """Store in the caller's transaction that one memory takes the place of another, and not the other way round."""
