@@ -96,6 +96,12 @@ def run(options: Options) -> Report:
                 "remember": in_child(
                     remember, folder, list(sentences.texts(start=10**6 + size, stop=10**6 + size + 60))
                 ),
+                "after": in_child(
+                    ask_after_writes,
+                    folder,
+                    asked[:100],
+                    list(sentences.texts(start=2 * 10**6 + size, stop=2 * 10**6 + size + 100)),
+                ),
                 "cold": cold(folder, asked[0], repeats=3 if options.quick else 7),
             }
         )
@@ -170,6 +176,27 @@ def ask(
             found += len(hits)
         peak = peak_memory_mb()
     return {**timings.summary(), "first_ms": first.wall_ms[0], "hits": found / len(asked), "peak_mb": peak}
+
+
+def ask_after_writes(folder: Path, asked: Sequence[str], texts: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Return how long `recall` takes right after a `remember` whose vector was stored, and the same question before it.
+
+    All questions were asked once before, so that what is kept of them is there: what a write costs of it is the
+    difference.
+    """
+    timings = {"warm": Timings(), "after": Timings()}
+    with hexad.open(folder, embedder=WordVectors(), background=False) as hx:
+        for question in asked:
+            hx.recall(question, limit=LIMIT)
+        for question in asked:
+            with timings["warm"]:
+                hx.recall(question, limit=LIMIT)
+        for question, text in zip(asked, texts, strict=False):
+            hx.remember(text)
+            hx.embed_pending()
+            with timings["after"]:
+                hx.recall(question, limit=LIMIT)
+    return {name: each.summary() for name, each in timings.items()}
 
 
 def floors(folder: Path, asked: Sequence[str], plain: Path) -> dict[str, Any]:
@@ -258,6 +285,8 @@ def _report(measured: Sequence[dict[str, Any]], report: Report) -> None:
         ("recall, with the model", lambda m: m["model"]),
         ("recall, full text alone", lambda m: m["lexical"]),
         ("recall, in one space", lambda m: m["space"]),
+        ("recall of what was asked before", lambda m: m["after"]["warm"]),
+        ("the same right after a `remember`", lambda m: m["after"]["after"]),
         ("floor: FTS5, any word", lambda m: m["floors"]["any word"]),
         ("floor: FTS5, any telling word", lambda m: m["floors"]["telling words"]),
         ("floor: NumPy float32, exact", lambda m: m["floors"]["exact"]),
@@ -292,6 +321,8 @@ def _report(measured: Sequence[dict[str, Any]], report: Report) -> None:
     report.figure(
         f"recall p50 over both plain floors together (telling words + exact) at {size}", p50 / telling, "×"
     )
+    after = last["after"]["after"]["cpu_p50_ms"] / last["after"]["warm"]["cpu_p50_ms"]
+    report.figure(f"recall right after a remember over one without, CPU p50 at {size}", after, "×")
     report.at_most(f"remember p50 at {size}", last["remember"]["p50_ms"], 5.0, "ms")
     for m in measured:
         report.at_most(

@@ -308,7 +308,11 @@ CONTEXT_MODULES = 205
 MODULE_LINES, FUNCTION_LINES, PARAMETERS = 800, 70, 14
 ROOT_MODULES, FOLDER_FILES = 8, 20
 _ONE_CLASS = "what users hold is one class in one file, call after call"
-LONG_MODULES = {"hexad.engine": _ONE_CLASS, "hexad.experience.api": _ONE_CLASS}
+LONG_MODULES = {
+    "hexad.engine": _ONE_CLASS,
+    "hexad.experience.api": _ONE_CLASS,
+    "hexad.search.fulltext": "an index and what is kept of it are one idea, and a recall may load no further module",
+}
 MANY_PARAMETERS = {
     ("hexad.engine", "Hexad.recall"): "one keyword for each thing that a recall may be asked",
     ("hexad.lifecycle.opening", "open"): "one keyword for each thing that a program may bring along",

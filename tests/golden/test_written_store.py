@@ -192,6 +192,7 @@ SINCE = (
     "('ledger_root', ",
     "('arrivals', ",
     "('key_file', ",
+    "('chunks appended', ",
     "('ledger_key', ",
     "('user_layer:",
     "('file:",

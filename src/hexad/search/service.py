@@ -144,7 +144,6 @@ class SearchService:
                 stores,
                 fulltext,
                 self.index,
-                changes=ChangeReader(context.db),
                 fitting=_fitting,
                 calibrated=embedder is not None and embedder.name == MiniLmEmbedder.name,
                 on_the_spot=None

@@ -44,10 +44,14 @@ class RankingRow(NamedTuple):
 
 
 ROWS_KEPT: Final = 16_000
-"""So many of these rows are kept until the memories change."""
+"""So many of these rows are kept until their memories change."""
 _ROW_BYTES: Final = 700
 FILTERS_KEPT: Final = 64
 """Of so many filters it is known whether any memory passes them."""
+FOLLOWED_MOST: Final = 1_000
+"""Where more memories changed than this, what is kept of any is read again."""
+SPACES_MOST: Final = 256
+"""Of so many spaces it is looked up which of their memories changed; with more it is faster to read all again."""
 STANDING_MOST: Final = 64
 """Of the turns of conversations that say what holds for answers to come, so many are looked at: the newest."""
 
@@ -96,6 +100,50 @@ class StandingText(NamedTuple):
     conversation: tuple[int, str]
 
 
+class MemoryState(NamedTuple):
+    """How often memories and spaces were changed."""
+
+    memories: int
+    spaces: int
+
+
+NEVER: Final = MemoryState(memories=-1, spaces=-1)
+"""What a cache looked at that has not looked yet."""
+
+
+class MemoryChanges:
+    """Says which memories changed since a cache looked: what it keeps of others stays."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._changes = ChangeReader(db)
+
+    def now(self) -> MemoryState:
+        """Return how often memories and spaces were changed."""
+        return MemoryState(self._changes.current("memories"), self._changes.current("spaces"))
+
+    def between(self, before: MemoryState, now: MemoryState) -> list[int] | None:
+        """Return the numbers of the memories that changed or went since; None where that is not known, or too many.
+
+        A memory carries the number of the change that wrote it, and what is purged leaves a tombstone. Read in the
+        view in which `now` was.
+        """
+        if before == now:
+            return []
+        if before.memories > now.memories or before.spaces != now.spaces:
+            return None
+        spaces = self._db.query("SELECT no FROM spaces LIMIT ?", (SPACES_MOST + 1,))
+        if len(spaces) > SPACES_MOST:
+            return None
+        rows = self._db.query(
+            "SELECT m.no FROM json_each(?1) j CROSS JOIN memories m ON m.space_no = j.value AND m.rev > ?2"
+            " UNION ALL SELECT t.memory_no FROM json_each(?1) j"
+            " CROSS JOIN tombstones t ON t.space_no = j.value AND t.rev > ?2 LIMIT ?3",
+            (json.dumps([no for (no,) in spaces]), before.memories, FOLLOWED_MOST + 1),
+        )
+        return [no for (no,) in rows] if len(rows) <= FOLLOWED_MOST else None
+
+
 class Places:
     """Looks up many memories by row number, session and position, as far as `roles` may see them."""
 
@@ -103,8 +151,9 @@ class Places:
         self._db = db
         self._roles = roles
         self._changes = ChangeReader(db)
+        self.changes = MemoryChanges(db)
         # Tuples, read once each: a thread that still reads an older state must not keep rows for a newer one.
-        self._rows: tuple[int, dict[int, RankingRow | None]] = (-1, {})
+        self._rows: tuple[MemoryState, dict[int, RankingRow | None]] = (NEVER, {})
         self._names: tuple[int, dict[int, str]] = (-1, {})
         self._passed: tuple[tuple[int, int], dict[Filters, bool]] = ((-1, -1), {})
         self._use = CountedCache(ROWS_KEPT * _ROW_BYTES, lambda: len(self._rows[1]) * _ROW_BYTES)
@@ -120,11 +169,13 @@ class Places:
             # What may be undone is not kept, nor what some may not see.
             if con.writing or self._roles is not None or len(numbers) > ROWS_KEPT:
                 return self._read(numbers)
-            change = self._changes.current("memories")
-            kept_at, kept = self._rows
-            if change != kept_at or len(kept) + len(numbers) > ROWS_KEPT:
-                kept = {}
-                self._rows = (change, kept)
+            now, (kept_at, kept) = self.changes.now(), self._rows
+            if now != kept_at or len(kept) + len(numbers) > ROWS_KEPT:
+                changed = self.changes.between(kept_at, now)
+                kept = {} if changed is None or len(kept) + len(numbers) > ROWS_KEPT else kept.copy()
+                for no in changed or ():
+                    kept.pop(no, None)
+                self._rows = (now, kept)
             missing = [no for no in numbers if no not in kept]
             if missing:
                 read = self._read(missing)

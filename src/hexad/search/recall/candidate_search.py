@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hexad.core.lazy import ByteCache
 from hexad.core.tracing import log
-from hexad.database.change_counters import ChangeReader
 from hexad.errors import ProviderError
 from hexad.memory.fact import STACK
 from hexad.memory.query import Filters
 from hexad.memory.store import Stores
-from hexad.memory.tables.ranking_columns import StandingText
+from hexad.memory.tables.ranking_columns import MemoryState, StandingText
 from hexad.search.first_vectors import FirstVectors, with_first
 from hexad.search.fulltext import FullText, IndexPart, TextMatch, any_word, bm25_weight
 from hexad.search.recall.candidate_vectors import CandidateVectors, candidates_of, of_candidates
@@ -68,7 +67,6 @@ class CandidateSearch:
         fulltext: FullText,
         index: IndexSource,
         *,
-        changes: ChangeReader,
         fitting: FindFitting,
         calibrated: bool = True,
         on_the_spot: CandidateVectors | None = None,
@@ -76,10 +74,10 @@ class CandidateSearch:
     ) -> None:
         """`fitting` finds what holds for an answer; `on_the_spot` and `first` are as `Recaller` takes them."""
         self._stores, self._fulltext, self._index = stores, fulltext, index
-        self._changes, self._fitting, self._calibrated = changes, fitting, calibrated
+        self._fitting, self._calibrated = fitting, calibrated
         self.on_the_spot, self.first = on_the_spot, first
         self.uses: FindUses | None = None
-        self._passing = ByteCache[Filters, tuple[int, "NDArray[np.bool_]"]](FILTERS_BYTES)
+        self._passing = ByteCache[Filters, tuple[MemoryState, "NDArray[np.bool_]"]](FILTERS_BYTES)
         stores.db.caches.add("filters", self._passing)
 
     def has_vectors(self) -> bool:
@@ -373,13 +371,21 @@ class CandidateSearch:
             return None
         import numpy as np
 
-        change = self._changes.current("memories")
-        known = self._passing.get(filters)
-        if known is not None and known[0] == change:
-            return known[1]
-        listed = self._stores.places.listed(filters)
-        numbers = np.fromstring(listed or "0", dtype=np.int64, sep=",")  # no memory has the number 0
-        allowed = np.zeros(int(numbers.max()) + 1, dtype=np.bool_)
-        allowed[numbers] = True
-        self._passing.put(filters, (change, allowed))
-        return allowed
+        with self._stores.db.read() as con:
+            now, known = self._stores.places.changes.now(), self._passing.get(filters)
+            if known is not None and known[0] == now:
+                return known[1]
+            changed = None if known is None else self._stores.places.changes.between(known[0], now)
+            if known is None or changed is None:
+                listed = self._stores.places.listed(filters)
+                numbers = np.fromstring(listed or "0", dtype=np.int64, sep=",")  # no memory has the number 0
+                allowed = np.zeros(int(numbers.max()) + 1, dtype=np.bool_)
+            else:
+                numbers = np.array([*self._stores.places.passing(changed, filters)], np.int64)
+                allowed = np.zeros(max(len(known[1]), int(numbers.max(initial=0)) + 1), dtype=np.bool_)
+                allowed[: len(known[1])] = known[1]
+                allowed[[no for no in changed if no < len(allowed)]] = False
+            allowed[numbers] = True
+            if not con.writing:
+                self._passing.put(filters, (now, allowed))
+            return allowed

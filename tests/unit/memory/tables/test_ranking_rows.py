@@ -1,7 +1,8 @@
-"""What is known of candidates is read once, until the memories change."""
+"""What is known of candidates is read once, until these memories change."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from hexad import Hexad
 from hexad.memory.query import Filters
 from hexad.memory.store import Stores
+from hexad.memory.tables import ranking_columns
 from opener import Opener
 
 
@@ -20,13 +22,13 @@ def hx(opened: Opener) -> Hexad:
     return hx
 
 
-def statements(stores: Stores, numbers: range) -> tuple[dict[int, str], int]:
+def statements(stores: Stores, numbers: Collection[int]) -> tuple[dict[int, str], int]:
     """Return the ids of these memories, and how many statements read rows for them."""
     heard: list[str] = []
     stores.db.tracer = lambda sql, _seconds: heard.append(sql)
     rows = stores.places.of(numbers)
     stores.db.tracer = None
-    return {no: row.id for no, row in rows.items()}, sum("FROM json_each" in sql for sql in heard)
+    return {no: row.id for no, row in rows.items()}, sum("m.content_hash" in sql for sql in heard)
 
 
 def test_rows_that_were_read_are_not_read_again(hx: Hexad) -> None:
@@ -49,6 +51,41 @@ def test_what_another_opening_changes_is_seen(hx: Hexad, opened: Opener) -> None
     other.remember("Herons eat fish.", id="mem-5")
 
     assert ({1: "mem-0", 3: "mem-2", 4: "mem-3", 5: "mem-5"}, 1) == statements(stores, range(1, 6))
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_what_a_write_does_not_touch_is_not_read_again(
+    hx: Hexad, opened: Opener, monkeypatch: pytest.MonkeyPatch, many: bool
+) -> None:
+    if many:  # in a store of very many spaces all are read again
+        monkeypatch.setattr(ranking_columns, "SPACES_MOST", 0)
+    stores, other = hx._services.stores, opened(embedder=None)
+    statements(stores, range(1, 5))
+
+    other.remember("Herons eat fish.", id="mem-5")
+    assert ({1: "mem-0", 2: "mem-1"}, int(many)) == statements(stores, range(1, 3))
+    assert ({5: "mem-5"}, 1) == statements(stores, range(5, 6))
+
+    other.forget("mem-0")
+    assert ({2: "mem-1", 3: "mem-2", 5: "mem-5"}, int(many)) == statements(stores, (2, 3, 5))
+    assert ({}, 1) == statements(stores, range(1, 2))
+
+    other.restore("mem-0")
+    other.remember("Herons nest on the ground.", id="mem-1")
+    rows = stores.places.of([1, 2])
+    assert ["mem-0", "mem-1"] == [row.id for row in rows.values()]
+    assert hx.get("mem-1").content_hash == rows[2].content_hash
+
+
+def test_more_changes_than_are_followed_are_all_seen(hx: Hexad, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranking_columns, "FOLLOWED_MOST", 2)
+    stores = hx._services.stores
+    statements(stores, range(1, 5))
+
+    for number in range(3):
+        hx.forget(f"mem-{number}")
+
+    assert ({4: "mem-3"}, 1) == statements(stores, range(1, 5))
 
 
 def test_what_was_undone_is_not_kept(hx: Hexad) -> None:
