@@ -493,7 +493,6 @@ def _latest(con: Connection, count: int) -> range:
     return range(last - count + 1, last + 1)
 
 
-@cache
 def _turn_of(columns: Row) -> Turn | None:
     """Return the turn of a memory's columns `_TURN`, None where it is none."""
     conversation, session, position, speaker = columns
@@ -502,6 +501,7 @@ def _turn_of(columns: Row) -> Turn | None:
     return Turn(conversation=conversation, session=session, position=position, speaker=speaker)
 
 
+@cache
 def _insert_sql(columns: tuple[str, ...]) -> str:
     return f"INSERT INTO memories({','.join(columns)}) VALUES({','.join('?' * len(columns))})"
 

@@ -10,7 +10,7 @@ import pytest
 from hexad import Hexad
 from hexad.memory.query import Filters
 from hexad.memory.store import Stores
-from hexad.memory.tables import ranking_columns
+from hexad.memory.tables import memories, ranking_columns
 from opener import Opener
 
 
@@ -175,3 +175,9 @@ def test_a_layer_has_memories_where_one_came_from_there(hx: Hexad, tmp_path: Pat
     hx.forget("counted", confirm=True)
     assert ["project", "vector"] == there()
     assert hx._services.stores.places.any_passes(Filters(origins=("governance", "vector")))
+
+
+def test_what_turns_are_called_is_not_kept_in_memory() -> None:
+    columns = ("garden-talks", "1", 0, "Ann")
+
+    assert memories._turn_of(columns) is not memories._turn_of(columns)  # a cache would keep what is erased
