@@ -12,6 +12,7 @@ from typing import Final
 
 from hexad.core.lazy import lazy_pattern
 from hexad.redaction.secrets.values import FROM_NAME, FROM_SHAPE, SecretSpan
+from hexad.text.normalize import kinds_of_characters
 
 _DOMAIN = lazy_pattern(r"(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}[^\W\d_]{2,24}(?![\w-])")
 _FILE_ENDINGS: Final = frozenset(
@@ -202,6 +203,10 @@ def luhn_valid(digits: str) -> bool:
 
 
 def _find_ibans(text: str) -> Iterator[SecretSpan]:
+    if text.isascii():
+        kinds = kinds_of_characters(text)
+        if b"AA00" not in kinds and b"aa00" not in kinds:  # as all of them begin
+            return
     for match in _IBAN.finditer(text):
         length = _IBAN_LENGTHS.get(match[0][:2].upper())
         if length is None:

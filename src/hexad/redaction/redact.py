@@ -32,7 +32,7 @@ from hexad.redaction.secrets.blocks import (
 )
 from hexad.redaction.secrets.drawn_tokens import find_drawn
 from hexad.redaction.secrets.known_formats import find_shapes
-from hexad.redaction.secrets.plain_text import is_plain
+from hexad.redaction.secrets.plain_text import announces, is_plain
 from hexad.redaction.secrets.readings import encoded, readings
 from hexad.redaction.secrets.spoken import find_spoken
 from hexad.redaction.secrets.urls import find_command_secrets, find_header_secrets, find_url_passwords
@@ -213,7 +213,7 @@ def _secret_spans(
         *find_password_hashes(text),
         *find_kubernetes_secrets(text),
         *find_assignments(text, lowered, kept_names=rules.env_allow, has_runs=has_runs),
-        *find_spoken(text, lowered),
+        *(find_spoken(text, lowered) if announces(lowered) else ()),
         *find_env_values(text, path=path, kept_names=rules.env_allow),
     ]
 

@@ -65,6 +65,8 @@ def chunk(
             f"Chunks of {max_tokens} tokens with an overlap of {overlap} cannot be made. "
             "Give a size of at least 1 and a smaller overlap that is not negative."
         )
+    if not sections and 0 < len(text) * _IDEOGRAPH <= max_tokens * _UNITS_PER_TOKEN and _is_one_line(text):
+        return [Section(start=0, end=len(text), first_line=first_line, last_line=first_line)]
     lines = LineIndex(text, first_line=first_line)
     spans = _trimmed(text, _complete(text, sections))
     limit = max_tokens * _UNITS_PER_TOKEN
@@ -78,6 +80,11 @@ def chunk(
         ):
             result.append(lines.section(piece_start, piece_end, span.heading))
     return result
+
+
+def _is_one_line(text: str) -> bool:
+    """Whether a text is a line without blanks around it, which no character reaches beyond."""
+    return "\n" not in text and not text[0].isspace() and not text[-1].isspace()
 
 
 def estimate_pieces(text: str) -> int:

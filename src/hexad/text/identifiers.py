@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from hexad.text.normalize import kinds_of_characters
+
 WORD_LIMIT: Final = 80
 """Longest compound word that is split, in characters; what is longer is data."""
 DIGIT_RUNS_LIMIT: Final = 3
@@ -22,8 +24,8 @@ _PART = re.compile(
 )
 _COMPOUND = re.compile(r"[^\W_]{3,}")
 _BOUNDARY = re.compile(r"[^\W\d_A-Z][^\W\d_a-z]|[A-Z]{2}[a-z]|[^\W\d_]\d|\d[^\W\d_]")
-# The same of ASCII, looked for by the character of the two that is seldom there.
-_ASCII_BOUNDARY = re.compile(r"(?<=[a-z])[A-Z]|[A-Z]{2}[a-z]|(?<=[A-Za-z])[0-9]|[0-9][A-Za-z]")
+# The same of ASCII, of the kinds of its characters (`kinds_of_characters`): ten times as fast.
+_ASCII_BOUNDARIES: Final = (b"aA", b"AAa", b"a0", b"A0", b"0a", b"0A")
 _DIGITS = re.compile(r"\d+")
 
 
@@ -36,7 +38,7 @@ def split_identifiers(text: str) -> list[str]:
     >>> split_identifiers("parseJSONFile calls HTTPServer2.do_get")
     ['parse', 'JSON', 'File', 'HTTP', 'Server', '2']
     """
-    if (_ASCII_BOUNDARY if text.isascii() else _BOUNDARY).search(text) is None:
+    if not _has_boundary(text):
         return []
     parts: list[str] = []
     for word in _COMPOUND.findall(text):
@@ -48,6 +50,13 @@ def split_identifiers(text: str) -> list[str]:
         if len(words) > 1 and len(_DIGITS.findall(word)) <= DIGIT_RUNS_LIMIT:
             parts += [part for part in words if len(part) > 1 or part.isdigit()]
     return parts
+
+
+def _has_boundary(text: str) -> bool:
+    if not text.isascii():
+        return _BOUNDARY.search(text) is not None
+    kinds = kinds_of_characters(text)
+    return any(boundary in kinds for boundary in _ASCII_BOUNDARIES)
 
 
 def _parts_of_any_script(word: str) -> list[str]:

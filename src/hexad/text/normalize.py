@@ -55,9 +55,34 @@ def lone_surrogate(text: str) -> int | None:
 _BLANKED: Final = bytes(code if chr(code).isalnum() and code < 128 else 32 for code in range(256))
 
 
+_BLANKED_IN_LINES: Final = _BLANKED[:10] + b"\n" + _BLANKED[11:]
+
+
 def blanked(text: str) -> bytes:
     """Return an ASCII text with a blank for all but letters and digits: it splits into what `[^\\W_]+` finds."""
     return text.encode("ascii").translate(_BLANKED)
+
+
+def blanked_lines(text: str) -> list[bytes]:
+    """Return the lines of an ASCII text, each as `blanked` does."""
+    return text.encode("ascii").translate(_BLANKED_IN_LINES).split(b"\n")
+
+
+_KINDS: Final = bytes(
+    ord("A" if chr(code).isupper() else "a" if chr(code).islower() else "0" if chr(code).isdigit() else "-")
+    if code < 128
+    else 45
+    for code in range(256)
+)
+
+
+def kinds_of_characters(text: str) -> bytes:
+    """Return an ASCII text with `A` for each capital, `a` for each small letter, `0` for each digit, else `-`.
+
+    >>> kinds_of_characters("Room 12b")
+    b'Aaaa-00a'
+    """
+    return text.encode("ascii").translate(_KINDS)
 
 
 def fold(text: str) -> str:

@@ -18,6 +18,7 @@ from hexad.core.ids import IdSource
 from hexad.core.retry import TryAgain, retry
 from hexad.core.tracing import Value, is_observed
 from hexad.errors import Conflict
+from hexad.ingest.copies import copy_with
 from hexad.ingest.write.enrich import is_plain, new_chunks
 from hexad.ingest.write.extraction.extractor import Extractor
 from hexad.ingest.write.extraction.turn_extraction import DEFAULT_KIND
@@ -252,7 +253,7 @@ class Pipeline:
             ]
         )
         return [
-            replace(
+            copy_with(
                 item.memory,
                 chunks=tuple([new.chunk for new in its_chunks]),
                 receipt=Receipt(

@@ -37,7 +37,7 @@ class WordingTable:
     """What each place counts for, in steps; a text whose score is `flagged` or more is an instruction."""
 
     name: str
-    steps: memoryview
+    steps: tuple[int, ...]
     step: float
     bias: float
     flagged: float
@@ -47,7 +47,7 @@ def table_from(file: Path) -> WordingTable:
     """Return the table of a file: a line of JSON, and a signed byte for each place, compressed."""
     head, _, packed = file.read_bytes().partition(b"\n")
     fields = json.loads(head)
-    return WordingTable(steps=memoryview(zlib.decompress(packed)).cast("b"), **fields)
+    return WordingTable(steps=tuple(memoryview(zlib.decompress(packed)).cast("b")), **fields)
 
 
 class WordingModel:
@@ -67,8 +67,7 @@ class WordingModel:
         places = word_places(text)
         if not places:
             return table.bias
-        steps = table.steps
-        return table.bias + table.step * sum([steps[place] for place in places]) / math.sqrt(len(places))
+        return table.bias + table.step * sum(map(table.steps.__getitem__, places)) / math.sqrt(len(places))
 
     def instructs(self, text: str) -> bool:
         """Return whether a text, as it begins, is an instruction; what it only mentions does not count."""
@@ -103,4 +102,6 @@ def _places_of_ascii(words: Sequence[bytes]) -> set[int]:
     """Return the places of a text of these words, at half the price: bytes as they are, and the sums in one call."""
     found = [*words, *map(b" ".join, pairwise(words))]
     found += [b"^" + word[:_STEM] for word in words if len(word) > _STEM]
-    return {place % PLACES for place in map(zlib.crc32, found)}
+    return set(
+        map((PLACES - 1).__and__, map(zlib.crc32, found))
+    )  # what is left of a division by a power of two

@@ -46,6 +46,13 @@ def _telling() -> re.Pattern[str]:
     return re.compile(alternatives(shortest))
 
 
+def announces(lowered: str) -> bool:
+    """Tell whether a text in lower case may have a word that announces a secret: without one, no sentence names any."""
+    if not lowered.isascii() or _telling().search(lowered) is not None:
+        return True
+    return _PIN in lowered and _AT_PIN.search(lowered) is not None
+
+
 def is_plain(text: str, lowered: str) -> bool:
     """Tell whether no rule for secrets can find anything in a text, in any of its readings, by what it has not.
 
@@ -54,9 +61,7 @@ def is_plain(text: str, lowered: str) -> bool:
     >>> is_plain("We met on Friday.", "we met on friday."), is_plain("The PIN is 4711.", "the pin is 4711.")
     (True, False)
     """
-    if not text.isascii() or text.encode("ascii").translate(None, _PLAIN_SIGNS):
-        return False
-    if _telling().search(lowered) is not None or (_PIN in lowered and _AT_PIN.search(lowered) is not None):
+    if not text.isascii() or text.encode("ascii").translate(None, _PLAIN_SIGNS) or announces(lowered):
         return False
     if _RUN.search(text) is not None and ("\n" in text or _NO_WORD.search(text) is not None):
         return False

@@ -11,6 +11,7 @@ _TOKEN: Final = re.compile(
     r"(?P<word>[^\W\d_][^\W_]*(?:['’./@_+#-]+[^\W_]+)*[+#]*)|(?P<number>[$€£]?\d+(?:[.,:]\d+)*)(?P<unit>%|[a-zA-Z]{1,3}\b)?"
     r"|(?P<arrow>→|->|=>|⇒)|(?P<mark>[:=;,()\[\]?!\"“”—–|]|\s[-/]\s|\.)"
 )
+_WRITTEN: Final = re.compile(re.sub(r"\?P<\w+>", "?:", _TOKEN.pattern))
 _THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _ABBREVIATED: Final = re.compile(r"(?i)([a-z])[’'](s|re|m|ve|ll|d)$")
 
@@ -78,13 +79,27 @@ def _ready() -> dict[str, Token]:
         if low.isascii() and low.isalpha():
             for written in (low, low.capitalize()):
                 ready[written] = Token(written, low, stem(low))
-    ready = {written: token for written, token in ready.items() if written not in _LETTERS}
+    ready = {written: token for written, token in ready.items() if written not in LETTERS}
     return ready | {mark: Token(mark, mark, mark) for mark in ':=;,()[]?!"“”—–|.→-/'}
 
 
-_LETTERS: Final = frozenset({"A", "May"})
+LETTERS: Final = frozenset({"A", "May"})
 """What may be the name of something, of a team or a month, where it does not begin a text."""
 _READY: Final = _ready()
+
+
+def written_in(text: str) -> list[str]:
+    """Return the words, numbers and marks of a text as they are written.
+
+    Each is by itself what it is in the text, but for the words of `LETTERS`, which are others where they begin it.
+    """
+    return _WRITTEN.findall(text)
+
+
+def token_of_letter(word: str) -> Token:
+    """Return one of `LETTERS` as it is within a text: team A, the month."""
+    low = f"{word.lower()}."
+    return Token(word, low, stem(low), content=low not in CLOSED)
 
 
 def tokens_of(text: str, known: dict[str, Token] | None = None) -> list[Token]:
@@ -110,9 +125,9 @@ def tokens_of(text: str, known: dict[str, Token] | None = None) -> list[Token]:
             elif low in english.NUMBERS:
                 append(Token(word, low, low, number=low, content=True))
             else:
-                low += "." if tokens and word in _LETTERS else ""  # team A, the month
+                low += "." if tokens and word in LETTERS else ""  # team A, the month
                 append(new(Token, (word, low, stem(low), None, "", low not in CLOSED)))
-                if word not in _LETTERS:
+                if word not in LETTERS:
                     known[written] = tokens[-1]
         elif number:
             plain = number.lstrip("$€£")

@@ -10,7 +10,7 @@ from itertools import chain, islice
 from typing import Final
 
 from hexad.core.lazy import lazy_pattern
-from hexad.text.normalize import blanked, fold
+from hexad.text.normalize import blanked, blanked_lines, fold
 
 SHINGLE_WORDS: Final = 3
 MIN_WORDS: Final = 5
@@ -105,14 +105,20 @@ def _ascii_runs(text: str, *, least: int) -> set[bytes]:
     """Return the shingles of an ASCII text, whose folded words are those in lower case; none below `least` words."""
     runs: set[bytes] = set()
     count = 0
-    for sentence in _ASCII_SENTENCE_END.split(text.lower()):
-        words = blanked(sentence).split()
+    for words in _words_of_sentences(text.lower()):
         count += len(words)
         if len(words) > SHINGLE_WORDS:
             runs.update(map(b" ".join, zip(words, words[1:], words[2:], strict=False)))
         elif words:
             runs.add(b" ".join(words))
     return runs if count >= least else set()
+
+
+def _words_of_sentences(low: str) -> Iterator[list[bytes]]:
+    if low.isprintable():  # one line, with no blanks but spaces
+        marked = low.replace(". ", "\n").replace("! ", "\n").replace("? ", "\n")
+        return map(bytes.split, blanked_lines(marked))
+    return (blanked(sentence).split() for sentence in _ASCII_SENTENCE_END.split(low))
 
 
 def _fewer_words_than(text: str, count: int) -> bool:

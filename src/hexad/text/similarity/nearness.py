@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hexad.text.claims.words import Token
 from hexad.text.similarity.fingerprints import bands, jaccard, minhash, shingles
-from hexad.text.similarity.short_texts import ShortText, short_mark, short_text, similarity
+from hexad.text.similarity.short_texts import MarkWords, ShortText, short_mark, short_text, similarity
 
 NEAR: Final = 0.85
 """Jaccard similarity of word shingles from which two texts are near-duplicates (decision 19)."""
@@ -36,7 +35,7 @@ def near_marks(text: str) -> tuple[int, ...]:
 def near_marks_of(texts: Sequence[str]) -> list[tuple[int, ...]]:
     """Return the marks of texts in order."""
     banded = [bands(minhash(text)) for text in texts]
-    known: dict[str, Token] = {}  # texts of one batch have words in common
+    known = MarkWords()
     shorts = [short_mark(text, known) for text in texts]
     return [marks if short is None else (*marks, short) for marks, short in zip(banded, shorts, strict=True)]
 

@@ -9,10 +9,11 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from hexad.text.claims import english
-from hexad.text.claims.words import Token, stem, tokens_of
+from hexad.text.claims.words import CLOSED, LETTERS, Token, stem, token_of_letter, tokens_of, written_in
 from hexad.text.noise_words import HOLLOW
 from hexad.text.search_terms import STOP_WORDS
 
@@ -77,18 +78,73 @@ def _mark_of(words: Iterable[str]) -> int:
     )
 
 
-def short_mark(text: str, known: dict[str, Token] | None = None) -> int | None:
-    """Return the mark of `short_text(text)`, None where that is None, without what only a comparison needs.
+class MarkWords(dict[str, "tuple[tuple[str, int], ...]"]):
+    """What the words, numbers and marks of some texts are to the marks of these, by how they are written.
 
-    `known` are the words of other texts, as `tokens_of` takes them.
+    Each is what its tokens give to a mark, if anything, and what they do: `_TELLING` or `_ENDING` a sentence, `_OPENED`
+    for what ends an opening. What is asked for is added; texts of one batch have words in common.
     """
+
+    def __missing__(self, written: str) -> tuple[tuple[str, int], ...]:
+        if written.isascii() and written.isalpha():
+            found: tuple[tuple[str, int], ...] = (_letters_of_mark(written.lower()),)
+        else:
+            found = tuple(map(_word_of_mark, tokens_of(written)))
+        self[written] = found
+        return found
+
+    def of(self, text: str) -> list[str]:
+        """Return the words of `short_text(text)`, also where they are too few."""
+        pieces = written_in(text)
+        found = chain.from_iterable(map(self.__getitem__, pieces))
+        if not LETTERS.isdisjoint(pieces):
+            found = chain.from_iterable(
+                self[piece] if not at or piece not in LETTERS else (_word_of_mark(token_of_letter(piece)),)
+                for at, piece in enumerate(pieces)
+            )
+        words: list[str] = []
+        sentence: list[str] = []
+        is_telling = tells = False
+        for word, part in found:
+            if word:
+                sentence.append(word)
+            if not part:
+                continue
+            if part == _TELLING:
+                tells = True
+            elif part == _ENDING or not is_telling:
+                if tells:
+                    words += sentence
+                    is_telling = True
+                sentence, tells = [], False
+        return words + sentence if tells else words
+
+
+_TELLING, _ENDING, _OPENED = 1, 2, 3
+
+
+def _letters_of_mark(low: str) -> tuple[str, int]:
+    """Return what a word of nothing but letters is to a mark, as `_word_of_mark` does of its token."""
+    is_number = low in english.NUMBERS
+    if not is_number and low in CLOSED:
+        return "", _TELLING if low in _TURNS else 0
+    word = low if is_number else stem(low)
+    tells = is_number or low not in HOLLOW or low in _TURNS
+    return "" if word in _HOLLOW else word, _TELLING if tells else 0
+
+
+def _word_of_mark(token: Token) -> tuple[str, int]:
+    word = token.stem + token.unit if token.content and token.stem not in _HOLLOW else ""
+    if token.low in _ENDS or token.low in _OPENING_ENDS:
+        return word, _ENDING if token.low in _ENDS else _OPENED
+    return word, _TELLING if _tells([token]) else 0
+
+
+def short_mark(text: str, known: MarkWords) -> int | None:
+    """Return the mark of `short_text(text)`, None where that is None, without what only a comparison needs."""
     if len(text) > CHARACTERS_LIMIT:
         return None
-    words = [
-        token.stem + token.unit
-        for token in _telling(tokens_of(text, known))
-        if token.content and token.stem not in _HOLLOW
-    ]
+    words = known.of(text)
     return None if len(words) < _WORDS_LEAST else _mark_of(words)
 
 

@@ -21,7 +21,7 @@ from hexad.redaction.secrets.drawn_tokens import find_drawn
 from hexad.redaction.secrets.known_formats import find_shapes
 from hexad.redaction.secrets.names import KEYWORDS
 from hexad.redaction.secrets.password_words import password_words
-from hexad.redaction.secrets.plain_text import is_plain
+from hexad.redaction.secrets.plain_text import announces, is_plain
 from hexad.redaction.secrets.readings import encoded, readings
 from hexad.redaction.secrets.spoken import find_spoken
 from hexad.redaction.secrets.urls import find_command_secrets, find_header_secrets, find_url_passwords
@@ -71,6 +71,17 @@ def test_no_rule_finds_anything_in_plain_text(pieces: list[tuple[str, str]]) -> 
     assert [] == list(_spans(text))
     assert [] == [span for reading in readings(text) for span in _spans(reading.text)]
     assert [] == list(encoded(text))
+
+
+@settings(max_examples=examples(300))
+@given(pieces=st.lists(PIECES, min_size=1, max_size=7))
+def test_no_sentence_names_a_secret_without_a_word_for_it(pieces: list[tuple[str, str]]) -> None:
+    lowered = "".join(piece + joint for piece, joint in pieces).lower()
+    if announces(lowered):
+        return
+
+    assert [] == list(find_spoken(lowered, lowered))
+    assert [] == list(find_spoken(lowered.title(), lowered))
 
 
 @pytest.mark.parametrize("form", ["{}: Xk9Lm2", "the {} is Xk9Lm2 now", "({})", "{}, it's now Xk9Lm2"])

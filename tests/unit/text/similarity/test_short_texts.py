@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hexad.text.similarity.nearness import ComparedText, near_marks, nearness
-from hexad.text.similarity.short_texts import CHARACTERS_LIMIT, short_text
+from hexad.text.similarity.short_texts import CHARACTERS_LIMIT, MarkWords, short_mark, short_text
 
 
 def near(text: str, other: str) -> float:
@@ -80,3 +80,20 @@ def test_a_long_text_is_compared_by_runs_of_words_alone() -> None:
     assert short_text(text) is None
     assert 1.0 == near(text, text.upper())
     assert 0.0 == near(text, text.replace("follows", "follow"))
+
+
+def test_words_of_other_texts_change_nothing_of_a_mark() -> None:
+    texts = [
+        "May I? It was team A in May.",
+        "A team's don't can\u2019t",
+        "Two of 3 apples, 4ms; by the way, they're $5 each. Thanks!",
+        "OK: thanks. May team A in may, not 1,000 - but twenty?",
+        "By the way, the ÜBER-service moved → 10.0.0.1",
+    ]
+    known = MarkWords()
+    marks = [short_mark(text, known) for text in texts]
+
+    shorts = [short_text(text) for text in texts]
+    assert [None if short is None else short.mark for short in shorts] == marks
+    assert marks == [short_mark(text, known) for text in texts]
+    assert {"team", "Thanks"} <= known.keys()
