@@ -121,8 +121,9 @@ def _best_rows(
     with one_thread():
         for segment in index.segments():
             for rows in _blocks(np.flatnonzero(allowed_rows(segment, allowed))):
-                cosines = queries @ segment.matrix[rows].astype(np.float32, copy=False).T
-                owners = segment.memory_no[rows]
+                block = _block_of(rows)
+                cosines = queries @ segment.matrix[block].astype(np.float32, copy=False).T
+                owners = segment.memory_no[block]
                 later = np.flatnonzero(owners >= numbers[0])
                 cosines[:, later] = np.where(owners[later] < numbers, cosines[:, later], -np.inf)
                 if len(rows) > top:
@@ -221,6 +222,12 @@ def _blocks(rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
     """Give some rows in order, so many at once as are compared in little memory."""
     for start in range(0, len(rows), _BLOCK):
         yield rows[start : start + _BLOCK]
+
+
+def _block_of(rows: NDArray[np.int64]) -> slice | NDArray[np.int64]:
+    """Return what names the same rows; where none between them is left out, they need not be copied."""
+    first, last = int(rows[0]), int(rows[-1])
+    return slice(first, last + 1) if last - first + 1 == len(rows) else rows
 
 
 def _rows(

@@ -107,7 +107,7 @@ def passages_of(
     stores: Stores, numbers: Sequence[int], *, split: SplitText | None = None
 ) -> tuple[list[int], list[Passage]]:
     """Return which of these memories are active, and what to embed of them: with `split` sentences of turns, too."""
-    memories, chunks = stores.memories.by_no(numbers), stores.memories.chunks_of(numbers)
+    memories, chunks = stores.memories.with_stored_chunks(numbers)
     active = [no for no in numbers if no in memories and memories[no].status is Status.ACTIVE]
     before = stores.places.previous([no for no in active if memories[no].turn is not None])
     texts: list[Passage] = []

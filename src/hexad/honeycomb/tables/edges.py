@@ -287,21 +287,22 @@ def _rings_for(con: Connection, new_edges: Sequence[NewEdge]) -> dict[int, _Ring
     """Return the main rings of the nodes that get new edges alone; those of an edge that is there are left out."""
     pairs = Counter((edge.from_id, edge.to_id) for edge in new_edges)
     base = 1 + max(edge.to_id for edge in new_edges)
-    coded = [from_id * base + to_id for from_id, to_id in pairs]
-    if max(coded) > _INTEGER_MOST:
+    if max(from_id * base + to_id for from_id, to_id in pairs) > _INTEGER_MOST:
         return {}
     rows = con.execute(
+        "SELECT id, main, overflow FROM honeycomb_nodes WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(sorted({node for node, _ in pairs})),),
+    ).fetchall()
+    bare = {node for node, main, overflow in rows if not main and not overflow}
+    coded = [from_id * base + to_id for from_id, to_id in pairs if from_id not in bare]
+    there = con.execute(
         "SELECT e.from_id FROM json_each(?1) j CROSS JOIN honeycomb_edges e ON e.to_id = j.value % ?2"
         " AND e.from_id = j.value / ?2",
         (json.dumps(coded), base),
     ).fetchall()
-    known = {node for (node,) in rows} | {node for (node, _), count in pairs.items() if count > 1}
+    known = {node for (node,) in there} | {node for (node, _), count in pairs.items() if count > 1}
     added = Counter(node for node, _ in pairs if node not in known)
-    rows = con.execute(
-        "SELECT id, main, overflow FROM honeycomb_nodes WHERE id IN (SELECT value FROM json_each(?))",
-        (json.dumps(sorted(added)),),
-    ).fetchall()
-    counts = {node: (main, overflow) for node, main, overflow in rows}
+    counts = {node: (main, overflow) for node, main, overflow in rows if node not in known}
     ranks: dict[int, list[tuple[float, int]]] = {}
     full = [node for node, (main, _) in counts.items() if main + added[node] > SEATS]
     for node, score, to_id in con.execute(

@@ -81,23 +81,30 @@ class Memories(MemoryNames):
 
     def by_no(self, numbers: Collection[int]) -> dict[int, Memory]:
         """Return the memories with these row numbers, in their order; missing ones are left out."""
-        return self.with_chunks(numbers)[0]
+        return self.with_stored_chunks(numbers)[0]
 
     def with_chunks(self, numbers: Collection[int]) -> tuple[dict[int, Memory], dict[int, Chunk]]:
         """Return the memories as `by_no` does, and their chunks by the numbers of these."""
+        memories, chunks = self.with_stored_chunks(numbers)
+        return memories, {each.no: each.chunk for no in memories for each in chunks.get(no, ())}
+
+    def with_stored_chunks(
+        self, numbers: Collection[int]
+    ) -> tuple[dict[int, Memory], dict[int, list[StoredChunk]]]:
+        """Return the memories as `by_no` does, and their chunks as `chunks_of` does."""
         memories: dict[int, Memory] = {}
-        by_number: dict[int, Chunk] = {}
+        all_chunks: dict[int, list[StoredChunk]] = {}
         for batch in batches(sorted(set(numbers))):
             marks = ",".join("?" * len(batch))
             rows = self._db.query(
                 f"SELECT {COLUMNS}, {_TURN} {FROM} {_OF_TURN} WHERE m.no IN ({marks}) ORDER BY m.no", batch
             )
             chunks = self._chunks(batch)
+            all_chunks.update(chunks)
             for row in rows:
                 no, stored = row[0], chunks.get(row[0], ())
                 memories[no] = memory_of(row, tuple([each.chunk for each in stored]), _turn_of(row[-4:]))
-                by_number.update({each.no: each.chunk for each in stored})
-        return memories, by_number
+        return memories, all_chunks
 
     def citing(self, numbers: Sequence[int]) -> dict[int, tuple[Citation, ...]]:
         """Return what those of a few memories cite whose citations can be checked."""
