@@ -260,6 +260,42 @@ def test_a_file_whose_name_holds_a_secret_is_skipped_and_counted(hx: Hexad, tmp_
     assert (2, 1) == (report.created, report.skips)  # the other file and the overview
 
 
+@pytest.mark.row("A125")
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_a_report_names_what_it_skipped_without_the_secrets_in_names_and_reasons(
+    hx: Hexad, tmp_path: Path, dry_run: bool
+) -> None:
+    documents, turns, folder = tmp_path / "documents.jsonl", tmp_path / "turns.jsonl", tmp_path / "files"
+    records: list[dict[str, str]] = [
+        {"id": GITHUB, "text": "The quokka sleeps."},
+        {"id": GITHUB, "text": "The id again."},
+        {"id": AWS_ID, "text": ""},
+        {"id": "timed", "text": "The emu runs.", "time": GITHUB},
+    ]
+    documents.write_text("".join(json.dumps(record) + "\n" for record in records))
+    said = {"speaker": "Bo", "session": "s", "text": "The heron stands."}
+    turns.write_text(json.dumps({**said, "conversation": GITHUB}) + "\n")
+    folder.mkdir()
+    (folder / f"{GITHUB}.md").write_text("Some words about the harbour.\n")
+    redacted = "[REDACTED:github-token]"
+
+    sources = (documents, turns, folder, folder / f"{GITHUB}.md")
+    reports = [hx.ingest(source, dry_run=dry_run) for source in sources]
+    said_of_them = json.dumps([report.to_dict() for report in reports])
+
+    assert GITHUB not in said_of_them and AWS_ID not in said_of_them
+    assert [3, 1, 1, 1] == [report.skips for report in reports]
+    assert ["record 2", "[REDACTED:aws-access-key-id]", redacted] == [
+        skip.source_id for skip in reports[0].skipped
+    ]
+    assert f"record 2: the id '{redacted}' was used before in this source" == reports[0].skipped[0].reason
+    assert f"the time '{redacted}' is in no form" in reports[0].unread[0].reason
+    assert [f"{redacted}/s/0", f"{redacted}.md", f"{redacted}.md"] == [
+        report.skipped[0].source_id for report in reports[1:]
+    ]
+    assert str(folder / f"{redacted}.md") == reports[3].source
+
+
 PASSWORD = "Tr0ub4dor" + "&3xQ"
 
 

@@ -213,6 +213,7 @@ class _IngestRun:
             self._number = self._stores.sources.next_run(self._source_no)
             self._states = self._stores.sources.items(self._source_no)
             policies = self._stores.spaces.get(options.space).policies
+        self._redactor, self._redaction = ingestor._redactor, ingestor._redactor.rules(policies)
         stored_policies = parse_stored(policies)
         self._roles = stored_policies.roles
         waits = stored_policies.protection.quarantine
@@ -265,7 +266,7 @@ class _IngestRun:
         if isinstance(thing, Item) and thing.unread is not None:
             self.report.unread_times += 1
             if len(self.report.unread) < SKIPS_LISTED:
-                self.report.unread.append(Skip(source_id=thing.source_id or "", reason=thing.unread))
+                self.report.unread.append(self._told(thing.source_id or "", thing.unread))
         self._has_code = self._has_code or is_code(thing.source_id or "")
         if isinstance(thing, Skip):
             self._skip(thing)
@@ -341,13 +342,20 @@ class _IngestRun:
         if skip.reason.startswith(EMPTY) and is_code(skip.source_id):
             self._empty.append(skip.source_id)
         if len(self.report.skipped) < SKIPS_LISTED:
-            self.report.skipped.append(skip)
+            self.report.skipped.append(self._told(skip.source_id, skip.reason))
         # It is still there, only unreadable today: what is known of it stays; of a damaged graph nobody knows what was.
         if self._spec.kind is SourceKind.SERVER_MEMORY:
             self._vanishes &= not skip.reason.startswith(NOT_READABLE)
         for source_id in (skip.source_id, *self._inside(skip)):
             if (state := self._states.get(self._name(source_id))) is not None:
                 self._seen.append((self._name(source_id), state))
+
+    def _told(self, source_id: str, reason: str) -> Skip:
+        """Return what the report tells of an item, without the secrets that its name and the reason hold."""
+        name = self._redactor.shown_name(source_id, self._redaction)
+        if name != source_id:  # the source may be that file by itself
+            self.report.source = self.report.source.replace(source_id, name)
+        return Skip(source_id=name, reason=self._redactor.shown(reason, self._redaction))
 
     def _inside(self, skip: Skip) -> Iterator[str]:
         """The parts of a file; of a folder that may not be looked into, all that is known in it."""

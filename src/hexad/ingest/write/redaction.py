@@ -45,6 +45,8 @@ _ANY_VALUE: Final = frozenset({"value", "val", "current", "default"})
 _NAMING: Final = frozenset({"name", "key", "field", "attribute", "label", "variable", "setting", "property"})
 """Under these an object says what that is which it holds under one of `_ANY_VALUE`."""
 _REPEATED_MIN_CHARS: Final = 5
+_SHOWN: Final = b""
+"""In place of the salt where nothing is stored of what was redacted: it does not count as taken out."""
 FIELD_REMEMBERED: Final = 200
 FIELDS_BYTES: Final = 2_000_000
 """So much of fields with what was found in them, and as much of names: some thousands of each."""
@@ -125,6 +127,16 @@ class Redactor:
                 raise InvalidMemory(
                     f"The {field} holds what looks like a secret ({rule}); give another name, or rename the file."
                 )
+
+    def shown_name(self, name: str, rules: RedactionRules) -> str:
+        """Return a name as a report may tell it: without the secret for which `refuse_secret_names` refuses it."""
+        if self._secret_in(name, rules) is None:
+            return name
+        return redact(name, rules=_of_names(rules), salt=_SHOWN).text
+
+    def shown(self, text: str, rules: RedactionRules) -> str:
+        """Return what a report says, which may quote a record, without what the rules find in texts and names."""
+        return redact(text, rules=replace(rules, names=True), salt=_SHOWN).text
 
     def refuse_secret_space(self, name: str) -> None:
         """Raise `InvalidSpace` for a space's name that holds a secret, as a memory's is refused for it."""
