@@ -15,11 +15,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.arguments import can_be_file, can_be_folder, is_folder, whole
 from benchmarks.report import TIMESTEPS, Figure, Options, Report, Table, environment
 from benchmarks.rival_stores import RIVALS
 from benchmarks.rival_texts import LEAST_ITEMS, MOST_ITEMS
 
-MOST_MEMORIES = 10_000_000
+MOST_MEMORIES, MOST_FILES = 10_000_000, 1_000_000
+LEAST_TIMESTEPS, MOST_TIMESTEPS = 1_000_000, 50_000_000
+"""The sizes that `stream-questions` knows lie between them."""
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parent.parent / "shared" / "data"
 
@@ -162,30 +165,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help=f"of {', '.join([*known, *GROUPS])}; default: all but {', '.join(BY_NAME)}",
     )
     parser.add_argument("--quick", action="store_true", help="smaller and shorter: to see that it runs")
-    parser.add_argument("--data", type=Path, default=DATA, help="the folder of development data")
-    parser.add_argument("--json", type=Path, help="also write everything measured here")
-    parser.add_argument("--markdown", type=Path, help="also write the tables here")
+    parser.add_argument("--data", type=is_folder, help="the folder of development data")
+    parser.add_argument("--json", type=can_be_file, help="also write everything measured here")
+    parser.add_argument("--markdown", type=can_be_file, help="also write the tables here")
     parser.add_argument(
         "--reuse-vectors", action="store_true", help="keep vectors in the temporary folder between runs"
     )
     parser.add_argument(
-        "--timesteps", type=int, default=TIMESTEPS, help="how far `stream-questions` lets the stream grow"
+        "--timesteps",
+        type=whole(LEAST_TIMESTEPS, MOST_TIMESTEPS, example=50_000_000),
+        default=TIMESTEPS,
+        help="how far `stream-questions` lets the stream grow",
     )
     parser.add_argument(
         "--store",
-        type=Path,
+        type=can_be_folder,
         help="keep the stores of `recall`, `context` and `text-indexes` in this folder, and use those that are there",
     )
     parser.add_argument(
         "--files",
-        type=int,
+        type=whole(0, MOST_FILES, example=10_000),
         default=0,
         help="let `code-graph` also index copies of a package, up to so many files",
     )
     parser.add_argument(
         "--memories",
         action="append",
-        type=_memories,
+        type=whole(1, MOST_MEMORIES, example=1_000_000),
         metavar="N",
         help="`recall`: ask a store of so many memories; give it again for another size. Default: 1000, 10000, 100000",
     )
@@ -199,7 +205,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--items",
         action="append",
-        type=_items,
+        type=whole(LEAST_ITEMS, MOST_ITEMS, example=600),
         metavar="N",
         help="`rivals`: so many notes; give it again for another size. Default: 600 and 6000",
     )
@@ -223,27 +229,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         reports.append(_run(name, given))
         print("\n" + reports[-1].markdown(), flush=True)
     missed = [(r.name, f) for r in reports for f in r.figures if f.met is False]
-    summary = _summary(missed)
+    summary = _summary(missed, measured=any(f.met is not None for r in reports for f in r.figures))
     print("\n" + summary)
     _write(given.json, json.dumps({"run": head, "reports": [r.to_dict() for r in reports]}, indent=2) + "\n")
     _write(given.markdown, "\n\n".join([text, summary, *(r.markdown() for r in reports)]) + "\n")
     return int(bool(missed) and not given.keep_going)
-
-
-def _items(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not LEAST_ITEMS <= int(text) <= MOST_ITEMS:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a whole number from {LEAST_ITEMS} to {MOST_ITEMS:,}; give for example 600"
-        )
-    return int(text)
-
-
-def _memories(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= MOST_MEMORIES:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a whole number from 1 to {MOST_MEMORIES:,}; give for example 1000000"
-        )
-    return int(text)
 
 
 def _check_rivals(parser: argparse.ArgumentParser, given: argparse.Namespace, names: Sequence[str]) -> None:
@@ -260,7 +250,7 @@ def _check_rivals(parser: argparse.ArgumentParser, given: argparse.Namespace, na
 
 
 def _run(name: str, given: argparse.Namespace) -> Report:
-    data = given.data if given.data.is_dir() else None
+    data = given.data or (DATA if DATA.is_dir() else None)
     with tempfile.TemporaryDirectory(prefix=f"hexad-{name}-") as work:
         os.environ["HEXAD_USER_DIR"] = str(Path(work) / "user")  # nobody's own preferences, read or written
         options = Options(
@@ -297,7 +287,9 @@ def _said(given: argparse.Namespace) -> list[str]:
     return [*given.names, *flags]
 
 
-def _summary(missed: Sequence[tuple[str, Figure]]) -> str:
+def _summary(missed: Sequence[tuple[str, Figure]], *, measured: bool) -> str:
+    if not measured:
+        return "No budget was measured."
     if not missed:
         return "Every budget that was measured is met."
     lines = [f"- {report}: {f.name}: {f.value:,.3f} {f.unit} (budget {f.budget})" for report, f in missed]

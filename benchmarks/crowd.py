@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import bisect
 import json
+import math
 import os
 import pickle
 import shutil
@@ -31,11 +32,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import hexad
+from benchmarks.arguments import is_folder, whole
 from benchmarks.child import in_child
 from benchmarks.report import Options, Report, Table, percentile
 from benchmarks.writes import record
 
 PROCESSES: Final = 32
+MOST_PROCESSES, MOST_ROUNDS, LEAST_SECONDS, MOST_SECONDS = 256, 1_000, 0.1, 3_600
 CROWDS: Final = ("mixed", "writers")
 RATE_OVER_FULL, WORST_OVER_FULL = 2.0, 0.1
 _SHARES: Final = {"remember": 14, "recall": 6, "ingest": 4, "record": 4, "erase": 3, "maintain": 1}
@@ -337,20 +340,25 @@ def _by_role(crowds: Mapping[str, Sequence[Crowd]]) -> Table:
     return Table(title="The turn to write, by call, mixed work", columns=columns, rows=rows)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, and print the tables."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, and print the tables; the exit code is 1 when a budget is missed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.crowd", description=__doc__)
-    parser.add_argument("--folder", type=Path, help="where stores are made; default: the temporary folder")
     parser.add_argument(
-        "--against", help="a folder with another revision's `hexad`, measured in turns with this one"
+        "--folder", type=is_folder, help="where stores are made; default: the temporary folder"
     )
-    parser.add_argument("--processes", type=int, default=PROCESSES)
-    parser.add_argument("--seconds", type=float, default=8.0)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument(
+        "--against",
+        type=_sources,
+        help="a folder with another revision's `hexad`, measured in turns with this one",
+    )
+    parser.add_argument("--processes", type=whole(1, MOST_PROCESSES, example=PROCESSES), default=PROCESSES)
+    parser.add_argument("--seconds", type=_seconds, default=8.0)
+    parser.add_argument("--rounds", type=whole(1, MOST_ROUNDS, example=3), default=3)
     parser.add_argument("--crowds", nargs="+", choices=CROWDS, default=CROWDS)
     parser.add_argument("--trace", action="store_true", help="also say who had the turn to write")
+    parser.add_argument("--keep-going", action="store_true", help="exit with 0 even when a budget is missed")
     given = parser.parse_args(arguments)
-    sources = ["", *([str(Path(given.against).absolute())] if given.against else [])]
+    sources = ["", *([str(given.against.absolute())] if given.against else [])]
     started = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="hexad-crowd-", dir=given.folder) as work:
         os.environ["HEXAD_USER_DIR"] = str(Path(work) / "user")
@@ -360,7 +368,29 @@ def main(arguments: Sequence[str] | None = None) -> None:
         report = measure(Path(work), sources, size, trace=given.trace)
     report.seconds, report.load = time.perf_counter() - started, os.getloadavg()[0]
     print(report.markdown())
+    return int(any(figure.met is False for figure in report.figures) and not given.keep_going)
+
+
+def _sources(text: str) -> Path:
+    folder = is_folder(text)
+    if not (folder / "hexad" / "__init__.py").is_file():
+        raise argparse.ArgumentTypeError(
+            f"{text!r} holds no hexad/__init__.py; name the folder with the sources, for example OTHER/src"
+        )
+    return folder
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not LEAST_SECONDS <= seconds <= MOST_SECONDS:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a number from {LEAST_SECONDS:g} to {MOST_SECONDS:,}; give for example 8"
+        )
+    return seconds
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
