@@ -30,7 +30,8 @@ REDACTED_HEADER: Final = "hexad-redacted"
 _MODULES: Final = (
     "hexad.audit.values", "hexad.code_graph.values", "hexad.core.erasure",
     "hexad.core.event_types", "hexad.core.lazy", "hexad.database.encryption.record",
-    "hexad.experience.values.contract", "hexad.experience.values.documents", "hexad.experience.values.losses",
+    "hexad.experience.values.contract", "hexad.experience.values.documents", "hexad.experience.values.levels",
+    "hexad.experience.values.losses",
     "hexad.experience.values.pressure",
     "hexad.experience.values.records", "hexad.experience.values.tags", "hexad.experience.values.tiers",
     "hexad.honeycomb.values", "hexad.ingest.sources.checkout", "hexad.layers.contract", "hexad.layers.project.values",
