@@ -84,13 +84,19 @@ def write(hx: Hexad, what: tuple[object, ...], made: list[str]) -> None:
             made[:] = [each for each in made if each != at]
 
 
-def answers(hx: Hexad) -> list[object]:
-    """Return everything that a store says to the questions, as it is shown."""
+def told(hx: Hexad) -> list[object]:
+    """Return what a store answers to the questions."""
     found: list[object] = []
     for question in QUESTIONS:
         arguments = {"limit": 8, **question}
         hits = hx.recall(arguments.pop("query"), **arguments)  # type: ignore[arg-type]
         found.append([(hit.id, hit.score, hit.relevance, hit.parts, hit.text) for hit in hits])
+    return found
+
+
+def answers(hx: Hexad) -> list[object]:
+    """Return everything that a store says to the questions, as it is shown."""
+    found = told(hx)
     fulltext, places = hx._services.fulltext, hx._services.stores.places
     found.append((fulltext.count(), fulltext.document_frequencies(WORDS)))
     found.append([fulltext.search_words(WORDS[:n], limit=50) for n in range(1, len(WORDS))])
@@ -126,3 +132,30 @@ def test_what_is_kept_follows_any_writes(
         for n in range(1, len(WORDS)):
             match = fulltext.search(any_word(WORDS[:n]), limit=50)
             assert match == stays._services.fulltext.search_words(WORDS[:n], limit=50)
+
+
+@settings(max_examples=examples(12), suppress_health_check=SHARED_FIXTURES, deadline=None)
+@given(steps=st.lists(st.lists(writes, min_size=1, max_size=3), min_size=1, max_size=8))
+def test_what_a_role_is_answered_follows_any_writes(
+    opened: Opener, tmp_path_factory: pytest.TempPathFactory, steps: list[list[tuple[object, ...]]]
+) -> None:
+    folder = tmp_path_factory.mktemp("roles")
+    made: list[str] = []
+    owner = opened(folder)
+    for space in SPACES[1:]:
+        owner.spaces.create(space)
+    stays = opened(folder, role="developer")
+    told(stays)  # before anything passes any filter
+    for step in steps:
+        for what in step:
+            with suppress(Conflict, NotFound):
+                write(owner, what, made)
+        with hexad.open(
+            folder,
+            actor={"role": "developer"},
+            embedder=HashEmbedder(),
+            background=False,
+            readonly=True,
+            clock=owner.clock,
+        ) as fresh:
+            assert told(fresh) == told(stays)

@@ -378,8 +378,8 @@ class CandidateSearch:
             changed = None if known is None else self._stores.places.changes.between(known[0], now)
             if known is None or changed is None:
                 listed = self._stores.places.listed(filters)
-                numbers = np.fromstring(listed or "0", dtype=np.int64, sep=",")  # no memory has the number 0
-                allowed = np.zeros(int(numbers.max()) + 1, dtype=np.bool_)
+                numbers = np.fromstring(listed, np.int64, sep=",") if listed else np.zeros(0, np.int64)
+                allowed = np.zeros(int(numbers.max(initial=0)) + 1, dtype=np.bool_)
             else:
                 numbers = np.array([*self._stores.places.passing(changed, filters)], np.int64)
                 allowed = np.zeros(max(len(known[1]), int(numbers.max(initial=0)) + 1), dtype=np.bool_)
