@@ -10,7 +10,7 @@ import pytest
 
 import hexad
 from hexad import FrozenClock, Hexad
-from hexad.layers.project import detection, stack
+from hexad.layers.project import detection, technologies
 from hexad.text import key_names
 from hexad.text.key_names import canonical_key, keys_near, topic_key
 from opener import Opener
@@ -34,7 +34,7 @@ NEAR = [
 
 def keys_of_detection() -> Iterator[str]:
     """The keys under which a look at a repository files the stack."""
-    yield from stack._TECHNOLOGIES
+    yield from technologies.TECHNOLOGIES
     yield from (key for _, category, key, _ in detection._FILES if category == "tech_stack")
     yield from ("language", "languages", "package_manager", "build_backend", "python_version", "node_version")
 
