@@ -37,7 +37,7 @@ from hexad import Hexad
 from hexad.experience.events import text_cache
 from hexad.experience.events.reader import event_of
 from hexad.experience.values.records import TICK_LIMIT, StepQuery
-from hexad.layers.session.texts import EventSearch
+from hexad.layers.session.event_search import EventSearch
 from hexad.memory.policy import Backend
 from hexad.memory.tables import space_columns
 from hexad.search.indexer import sign

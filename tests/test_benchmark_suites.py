@@ -32,6 +32,13 @@ def whole(suites: ModuleType) -> Any:
     return suites.make()
 
 
+@pytest.mark.parametrize(
+    "name", sorted(path.stem for path in REPOSITORY.glob("benchmarks/*.py") if not path.stem.startswith("__"))
+)
+def test_a_benchmark_can_be_loaded(patch: Any, name: str) -> None:
+    importlib.import_module(f"benchmarks.{name}")
+
+
 def said_in(suites: ModuleType, suite: Any) -> dict[str, Any]:
     return {event.id: event for event in suite.events if isinstance(event, suites.Said)}
 
