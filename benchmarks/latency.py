@@ -33,7 +33,9 @@ SIZES = (1_000, 10_000, 100_000)
 QUICK_SIZES = (1_000, 10_000)
 WARM_UP = 10
 LIMIT = 10
-P50_MS, P95_MS, GROWTH, COLD_CPU_MS = 10.0, 25.0, 6.0, 150.0
+P50_MS = ((1_000, 1.5), (10_000, 3.0), (100_000, 8.0))
+"""Budgets of p50, each up to so many memories."""
+P95_MS, GROWTH, COLD_CPU_MS = 25.0, 6.0, 150.0
 MILLION_MS, MILLION_MB = 30.0, 1_200.0
 """Budgets of p50 and of a process's memory where there are more memories than in `SIZES`."""
 STEP = 100_000
@@ -305,7 +307,9 @@ def _report(measured: Sequence[dict[str, Any]], report: Report) -> None:
     size = f"{last['size']:,}"
     p50, floor = last["recall"]["p50_ms"], last["floors"]
     many = last["size"] > SIZES[-1]
-    report.at_most(f"recall p50 at {size}", p50, MILLION_MS if many else P50_MS, "ms")
+    for m in measured:
+        budget = next((ms for most, ms in P50_MS if m["size"] <= most), MILLION_MS)
+        report.at_most(f"recall p50 at {m['size']:,}", m["recall"]["p50_ms"], budget, "ms")
     if many:
         report.at_most(
             f"memory of a process that asks {size}, peak", last["recall"]["peak_mb"], MILLION_MB, "MB"
