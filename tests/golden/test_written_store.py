@@ -193,6 +193,7 @@ SINCE = (
     "('arrivals', ",
     "('key_file', ",
     "('chunks appended', ",
+    "('purges', ",
     "('ledger_key', ",
     "('user_layer:",
     "('file:",

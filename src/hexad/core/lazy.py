@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
 from typing import Final, Generic, Protocol, TypeVar, cast
-from weakref import WeakSet
+from weakref import WeakMethod, WeakSet
 
 T = TypeVar("T")
 _ABSENT: Final = object()
@@ -109,10 +109,6 @@ ENTRY_BYTES: Final = 120
 """What a dictionary takes for an entry that can be moved."""
 
 
-TEXT_CACHES: Final = ("assertions of texts", "wordings of texts")
-"""Names of caches whose keys are texts of memories: an erasure empties them."""
-
-
 class Cache(Protocol):
     """Something that is kept and can be made again."""
 
@@ -137,6 +133,7 @@ class CacheBook:
 
     def __init__(self) -> None:
         self._caches: dict[str, WeakSet[Cache]] = {}
+        self._releases: set[WeakMethod[Callable[[], None]]] = set()
         self._lock = threading.Lock()
 
     def add(self, name: str, cache: Cache) -> None:
@@ -144,13 +141,21 @@ class CacheBook:
         with self._lock:
             self._caches.setdefault(name, WeakSet()).add(cache)
 
-    def release(self, *names: str) -> None:
-        """Empty the byte caches of these names."""
+    def on_release(self, release: Callable[[], None]) -> None:
+        """Have a method called where texts are let go of, as long as its object lives; it must not ask the store."""
         with self._lock:
-            caches = [cache for name in names for cache in self._caches.get(name, ())]
+            self._releases = {each for each in self._releases if each() is not None} | {WeakMethod(release)}
+
+    def release(self) -> None:
+        """Let go of all texts and words: something was erased. Every byte cache is emptied, whatever it holds."""
+        with self._lock:
+            caches = [cache for named in self._caches.values() for cache in named]
+            releases = [release for each in self._releases if (release := each()) is not None]
         for cache in caches:
             if isinstance(cache, ByteCache):
                 cache.clear()
+        for release in releases:
+            release()
 
     def uses(self) -> Mapping[str, CacheUse]:
         """Return what the caches keep, by name."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Generic, TypeVar, cast
+from typing import Final, Generic, TypeVar, cast
 
 from hexad.core.lazy import ByteCache
 from hexad.database.connection import Connection, Database
 from hexad.database.statements import SeenState
 
 T = TypeVar("T")
+
+PURGES: Final = "purges"
 
 DDL = """
 CREATE TABLE changes (
@@ -41,6 +43,15 @@ def bump(con: Connection, family: str, *, times: int = 1) -> int:
     return number
 
 
+def count_purge(con: Connection) -> None:
+    """Have caches let go of what the writing transaction removes for good, and of all texts with it.
+
+    Those of this process do so when it is committed, those of others with the next question.
+    """
+    con.purged = True
+    bump(con, PURGES)
+
+
 def _state(database: Database) -> SeenState:
     """Return what this thread's connection knows of the counters; they are read where something was committed."""
     con = database.own_connection()
@@ -59,7 +70,20 @@ def _state(database: Database) -> SeenState:
             seen.kept = {}
             # What an open write transaction counted may be rolled back, and nothing would tell.
             seen.stamp = None if con.writing else stamp
+            if not con.writing:
+                _release_erased(database, seen)
     return seen
+
+
+def _release_erased(database: Database, seen: SeenState) -> None:
+    """Empty the caches where something was removed for good since this thread looked last.
+
+    Each thread does so: one that was still in an older view may have kept something since another one did.
+    """
+    purges = seen.counters.get(PURGES, 0)
+    if purges != (database.purges if seen.purges is None else seen.purges):
+        database.caches.release()
+    seen.purges = database.purges = purges
 
 
 def while_unchanged(database: Database, key: Hashable, compute: Callable[[], T]) -> T:

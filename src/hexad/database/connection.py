@@ -209,6 +209,9 @@ class Database:
         self._unchanging = False  # whether it is read as a file that nobody can write to
         self._guard: Callable[[Connection], object] | None = None
         self.caches = CacheBook()
+        self.purges = (
+            0  # as their counter was when the caches were last found to hold nothing that was erased
+        )
         self._pages = _Pages(lambda: [con for _, con in list(self._all)])
         self.caches.add("sqlite pages", self._pages)
 
@@ -421,6 +424,8 @@ class Database:
         self.require_writable()
         assert self._queue is not None
         number = yield from self._write(con, self._queue)
+        if con.purged:
+            self.caches.release()
         if durable and self.durability is Durability.GROUP:
             self._queue.wait_durable(number)
         checkpoint_when_due(con, self._queue, busy_timeout_s=self._lock_timeout_s)
@@ -521,6 +526,7 @@ class Database:
             con.execute("BEGIN IMMEDIATE")
             con.depth, con.writing = 1, True
             con.begin_counts()
+            con.purged = False
             frames_before = con.wal_frames
             con.wal_frames = 0
             try:

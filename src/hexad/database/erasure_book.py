@@ -13,6 +13,7 @@ from typing import Final
 from hexad.core.clock import format_time
 from hexad.core.erasure import MANY, Erased, ErasureReceipt, Pending, Selection, ledger_work, parse_selection
 from hexad.core.json_types import JSONValue
+from hexad.database.change_counters import count_purge
 from hexad.database.codec import dump, from_micros, parse, to_micros
 from hexad.database.connection import Database, Row
 from hexad.database.meta import Meta
@@ -306,6 +307,8 @@ class Erasures:
             )
             number = con.last_insert_rowid
             con.execute("UPDATE erasures SET selection = NULL, log_no = ? WHERE no = ?", (number, begun.no))
+            if begun.purge:
+                count_purge(con)  # what was erased besides memories
         return number
 
     def reopen(self, pending: Pending) -> None:

@@ -68,13 +68,14 @@ class Rows:
 @dataclass(slots=True)
 class SeenState:
     """What one connection saw of the store last: its `stamp`, in which `view`, the change counters then, and what was
-    read since and holds until something is committed.
+    read since and holds until something is committed; `purges` is what it saw of their counter, None before.
     """
 
     stamp: tuple[int, int] | None = None
     view: int = 0
     counters: dict[str, int] = field(default_factory=dict)
     kept: dict[Hashable, object] = field(default_factory=dict)
+    purges: int | None = None
 
 
 @dataclass(slots=True)
@@ -88,7 +89,8 @@ class Tracing:
 class Connection:
     """One thread's way to run SQL; handed out by `Database.read` and `Database.transaction`.
 
-    `counts` are the change counters that the open transaction moved, `unwritten` those that are not in the table;
+    `counts` are the change counters that the open transaction moved, `unwritten` those that are not in the table,
+    `purged` tells whether it removed something for good;
     `view` is another number for each block of reading, and `seen` what was read of the counters last.
     """
 
@@ -100,6 +102,7 @@ class Connection:
         "counts_frames",
         "depth",
         "path",
+        "purged",
         "seen",
         "trials",
         "unwritten",
@@ -120,6 +123,7 @@ class Connection:
         self.counts_frames = False
         self._writable = False
         self.seen = SeenState()
+        self.purged = False
         self.counts: dict[str, int] = {}
         self.unwritten: set[str] = set()
 

@@ -87,6 +87,7 @@ class SharedRecall:
         self.warm = Lazy(self._load)
         self._lock = Lock()
         self._asked: OrderedDict[int, _SharedQuestion] = OrderedDict()
+        caches.on_release(self.release_answers)
 
     def _remembering(self, embed: QueryEmbedder) -> QueryEmbedder:
         self._vectors = QuestionCache(embed)
@@ -100,6 +101,12 @@ class SharedRecall:
         """Wait for vectors that came too late for their questions: what they cost is noted in the store."""
         if self._vectors is not None:
             self._vectors.calls.wait()
+
+    def release_answers(self) -> None:
+        """Let go of answers; a question whose layers still wait for theirs stays."""
+        with self._lock:
+            for number in [number for number, question in self._asked.items() if question.hits is not None]:
+                del self._asked[number]
 
     def hits(self, query: MemoryQuery) -> Sequence[Hit]:
         """Return the best `SHARED` hits of a query, whatever their layer. Raises what a recall raises."""

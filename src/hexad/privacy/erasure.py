@@ -32,7 +32,6 @@ from hexad.core.erasure import (
     selection_mac,
 )
 from hexad.core.json_types import JSONValue
-from hexad.core.lazy import TEXT_CACHES
 from hexad.core.tracing import log
 from hexad.database.component import Component
 from hexad.database.encryption.cipher import EXPORTS
@@ -144,7 +143,6 @@ class ErasureService:
         begun = self._begin(selection, key, purge=purge)
         self._memories.removed_files.clear()
         self._carry(begun, progress)
-        self._db.caches.release(*TEXT_CACHES)  # other processes let go of theirs with their next question
         return self._receipt(begun, key, kept_places)
 
     def resume(self) -> int:

@@ -410,6 +410,7 @@ class FullText:
             size=lambda found: _DEFINITION_BYTES * len(found),
         )
         db.caches.add("definitions", self._definitions.kept)
+        db.caches.on_release(self.forget_counts)
 
     def add(self, chunks: Sequence[IndexedChunk]) -> None:
         """Index chunks in the caller's transaction."""
@@ -522,6 +523,10 @@ class FullText:
         if known is not None:
             return known
         return self._once(token, match, "SELECT doc FROM chunk_terms WHERE term = ?", token)
+
+    def forget_counts(self) -> None:
+        """Let go of the words whose chunks were counted."""
+        self._counted = (_NEVER, {})
 
     def _once(self, key: str, match: str | None, sql: str, *params: str) -> int:
         """Return a count, which costs as much as the rows that it counts: where chunks were added, of these alone.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from hexad.core.lazy import TEXT_CACHES, size_of
+from hexad.core.lazy import ByteCache, size_of
 from hexad.database.change_counters import BoundedChangeCache, ChangeReader, while_unchanged
 from hexad.database.connection import Database
 from hexad.database.encryption.cipher import CACHE, cipher_of
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
 ASSERTIONS_BYTES: Final = 1 << 20
 WORDINGS_BYTES: Final = 8 << 20
+SENTENCES_BYTES: Final = 1 << 20
 """Short texts that questions compare with each other are taken apart once, as long as no memory changes."""
 _WORDING_BYTES: Final = 2_000
 _TOKEN_BYTES: Final = 500
@@ -63,17 +64,26 @@ class TextReadings:
         self.wordings = BoundedChangeCache["Wording"](
             db, ("memories",), limit_bytes=WORDINGS_BYTES, size=_wording_bytes
         )
-        assertions, wordings = TEXT_CACHES
-        db.caches.add(assertions, self.assertions.kept)
-        db.caches.add(wordings, self.wordings.kept)
+        self.sentences = ByteCache[str, tuple[str, ...]](SENTENCES_BYTES)
+        db.caches.add("assertions of texts", self.assertions.kept)
+        db.caches.add("wordings of texts", self.wordings.kept)
+        db.caches.add("sentences of instructions", self.sentences)
 
     def successions(self) -> Successions:
         """Return how a recall finds what came in the place of a candidate, with what is kept here."""
-        return Successions(_overdue, self.likely_successors, _fitting, _code_first, self.assertion)
+        return Successions(_overdue, self.likely_successors, self.fitting, _code_first, self.assertion)
 
     def assertion(self, text: str) -> str | None:
         """Return what a short text says that does not say what is."""
         return self.assertions.get(text, lambda: (_assertion(text),))[0]
+
+    def fitting(
+        self, texts: Sequence[StandingText], question: NDArray[np.float32], embed: Embed
+    ) -> Sequence[StandingText]:
+        """Return what holds for the answer to a request; loaded where a conversation has something that may."""
+        from hexad.search.recall.standing import fitting
+
+        return fitting(texts, question, embed, self.sentences)
 
     def likely_successors(
         self, question: str, texts: Sequence[PlainText], order: Sequence[int], weak: Sequence[UpdateLink]
@@ -127,6 +137,7 @@ class SearchService:
         )
         if isinstance(embedder, MiniLmEmbedder | HashEmbedder):
             context.db.caches.add("words of the embedder", embedder.remembered)
+            context.db.caches.on_release(embedder.forget_words)
         self.first = (
             FirstVectors(
                 everything,
@@ -144,7 +155,7 @@ class SearchService:
                 stores,
                 fulltext,
                 self.index,
-                fitting=_fitting,
+                fitting=self.readings.fitting,
                 calibrated=embedder is not None and embedder.name == MiniLmEmbedder.name,
                 on_the_spot=None
                 if embedder is None
@@ -267,15 +278,6 @@ def _code_first(
 
     passages = CandidatePassages(search, candidates, order, fusion, filters=filters)
     return put_code_first(candidates.terms.question, order, places, fusion, passages)
-
-
-def _fitting(
-    texts: Sequence[StandingText], question: NDArray[np.float32], embed: Embed
-) -> Sequence[StandingText]:
-    """Return what holds for the answer to a request; loaded where a conversation has something that may."""
-    from hexad.search.recall.standing import fitting
-
-    return fitting(texts, question, embed)
 
 
 def _sentences(text: str) -> Iterable[tuple[int, int]]:

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from hexad.core.ids import content_hash
-from hexad.database.change_counters import bump
+from hexad.database.change_counters import bump, count_purge
 from hexad.database.codec import dump, from_micros, load_strings, optional_time, to_micros
 from hexad.database.connection import Database, Row, SQLValue
 from hexad.errors import Conflict, IntegrityError, NotFound
@@ -380,6 +380,7 @@ class RemovedDocuments:
                 )
             if row[0] is None:
                 return
+            count_purge(con)
             document = dict(zip(_KEPT, json.loads(str(row[0]))["document"], strict=True))
             mac = hmac.new(key, str(document["content_hash"]).encode("ascii"), "sha256").hexdigest()
             con.execute(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from hexad.database.change_counters import bump
+from hexad.database.change_counters import bump, count_purge
 from hexad.database.codec import from_micros, load_strings, to_micros
 from hexad.database.connection import Connection, Database, Row
 from hexad.memory.memory import Relevance, Status
@@ -42,6 +42,7 @@ class Purges:
         """
         with self._db.joined() as con:
             listed = json.dumps(sorted(set(numbers)))
+            count_purge(con)
             self._entomb(con, listed, reason=reason, at=at, key=key)
             self._release(con, listed)
             self._empty_decisions(con, listed, receipt=receipt or reason, at=at)

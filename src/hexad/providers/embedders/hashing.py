@@ -57,6 +57,11 @@ class HashEmbedder:
         row: FloatRows = self.embed([text])[0]
         return row
 
+    def forget_words(self) -> None:
+        """Let go of the words of texts that were embedded."""
+        self._cache.clear()
+        self._kept = 0
+
     def _vector(self, text: str) -> list[float]:
         counts: Counter[tuple[int, float]] = Counter()
         for word in _WORD.findall(text.lower()):
@@ -80,8 +85,7 @@ class HashEmbedder:
         )
         if len(features) <= _LONGEST_CACHED:
             if self._kept + len(features) > _CACHED_FEATURES:
-                self._cache.clear()
-                self._kept = 0
+                self.forget_words()
             self._kept += len(features)
             self._cache[word] = features
         return features

@@ -126,6 +126,11 @@ class WordPiece:
         """Return about how much the chunks take whose ids are remembered."""
         return self._cache_bytes
 
+    def clear(self) -> None:
+        """Let go of them."""
+        self._cache.clear()
+        self._cache_bytes = 0
+
     def encode(self, text: str, *, max_tokens: int = MAX_TOKENS) -> list[int]:
         """Return [CLS], at most `max_tokens - 2` pieces of `text` from its beginning, and [SEP].
 
@@ -153,8 +158,7 @@ class WordPiece:
         if len(chunk) > _CACHED_CHUNK_CHARS:
             return tuple(islice(ids, room))
         if len(self._cache) >= _CACHED_CHUNKS:
-            self._cache.clear()
-            self._cache_bytes = 0
+            self.clear()
         learned = self._cache[chunk] = tuple(ids)
         self._cache_bytes += getsizeof(chunk) + getsizeof(learned) + _ID_BYTES * len(learned) + ENTRY_BYTES
         return learned
@@ -233,6 +237,11 @@ class MiniLmEmbedder:
     def _remembered_bytes(self) -> int:
         tokenizer = self._tokenizer.loaded
         return 0 if tokenizer is None else tokenizer.nbytes()
+
+    def forget_words(self) -> None:
+        """Let go of the words of texts that were embedded."""
+        if (tokenizer := self._tokenizer.loaded) is not None:
+            tokenizer.clear()
 
     def embed(self, texts: Sequence[str]) -> FloatRows:
         """Return one row of length one per text, in order; zeros for a text without words.

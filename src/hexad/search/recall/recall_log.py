@@ -28,6 +28,12 @@ KEPT_CHARACTERS: Final = 8_000_000
 """So much of their texts: each is that of a whole memory, which may have a mebibyte."""
 
 
+PASSAGES_KEPT: Final = 200_000
+"""So many hashes of those whose texts were let go of before they were stored."""
+
+_PASSAGE_BYTES: Final = 40
+
+
 class RecallLog:
     """Collects hits; `flush` stores them."""
 
@@ -35,9 +41,12 @@ class RecallLog:
         self._stores = stores
         self._lock = Lock()
         self._kept: deque[tuple[int, str, str, datetime]] = deque()
-        self._characters = self._bytes = 0
-        self._use = CountedCache(8 * KEPT_CHARACTERS + KEPT * 500, lambda: self._bytes)
+        self._hashed: deque[HandedOut] = deque(maxlen=KEPT)
+        self._characters = self._bytes = self._passages = 0
+        most = 8 * KEPT_CHARACTERS + KEPT * 750 + PASSAGES_KEPT * _PASSAGE_BYTES
+        self._use = CountedCache(most, self._nbytes)
         stores.db.caches.add("recalled texts", self._use)
+        stores.db.caches.on_release(self.hash_texts)
 
     def note(self, hits: Iterable[tuple[int, Hit]], *, at: datetime) -> None:
         """Remember the hits of one recall, by the memory's row number."""
@@ -58,14 +67,33 @@ class RecallLog:
     def flush(self) -> int:
         """Store what was collected; returns how many hits that were."""
         with self._lock:
-            entries, self._kept = self._kept, deque()
-            self._characters = self._bytes = 0
-        if entries:
-            self._stores.duplicates.record_handouts(
-                HandedOut(memory_no=no, passages=_passages(shown, whole), at=at)
-                for no, shown, whole, at in entries
-            )
-        return len(entries)
+            entries, hashed = self._take(), list(self._hashed)
+            self._hashed.clear()
+            self._passages = 0
+        if entries or hashed:
+            self._stores.duplicates.record_handouts([*hashed, *map(_handed_out, entries)])
+        return len(entries) + len(hashed)
+
+    def hash_texts(self) -> None:
+        """Keep only the hashes of what was collected, which are all that is stored of it: something was erased."""
+        with self._lock:
+            self._hashed.extend(map(_handed_out, self._take()))
+            self._passages = sum(len(handout.passages) for handout in self._hashed)
+            while self._passages > PASSAGES_KEPT:
+                self._passages -= len(self._hashed.popleft().passages)
+
+    def _nbytes(self) -> int:
+        return self._bytes + len(self._hashed) * _ENTRY_BYTES + self._passages * _PASSAGE_BYTES
+
+    def _take(self) -> deque[tuple[int, str, str, datetime]]:
+        entries, self._kept = self._kept, deque()
+        self._characters = self._bytes = 0
+        return entries
+
+
+def _handed_out(entry: tuple[int, str, str, datetime]) -> HandedOut:
+    no, shown, whole, at = entry
+    return HandedOut(memory_no=no, passages=_passages(shown, whole), at=at)
 
 
 def _bytes_of(shown: str, whole: str) -> int:
