@@ -172,15 +172,29 @@ def _detect_git(rest: str) -> SourceSpec:
 
 
 def _kind_of_file(path: Path) -> SourceKind:
-    """Say what a file is by the keys of its first records; a file that is no JSON is just a file."""
+    """Say what a file is by the keys of its first records; a file that is no JSON is just a file.
+
+    Lines that all begin as records and of which none can be read are damaged documents: their reader says where.
+    """
     if path.suffix.lower() not in (".jsonl", ".ndjson", ".json"):
         return SourceKind.FILE
     try:
         records = _first_records(path)
+        if not records and _are_damaged_records(path):
+            return SourceKind.DOCUMENTS
     except (OSError, ValueError, RecursionError):
         return SourceKind.FILE
     kinds = [_kind_of_record(record) for record in records]
     return next((kind for kind in kinds if kind is not None), SourceKind.FILE)
+
+
+def _are_damaged_records(path: Path) -> bool:
+    if path.suffix.lower() == ".json":
+        return False
+    with path.open("rb") as file:
+        lines = [line for _, line in islice(lines_of(file), 4 * _RECORDS_LOOKED_AT)]
+    # A brace alone is how an object begins that stands on many lines.
+    return bool(lines) and all(isinstance(line, str) and line.startswith('{"') for line in lines)
 
 
 def _first_records(path: Path) -> list[object]:

@@ -47,6 +47,10 @@ CHAT = {"messages": [{"role": "user", "content": "hi"}]}
         ("a.json", "[]", SourceKind.FILE),
         ("a.json", "[1,", SourceKind.FILE),
         ("a.jsonl", "", SourceKind.FILE),
+        ("a.jsonl", '{"id": "a", "text": "\n{"id": "b", "text": "no brace"\n', SourceKind.DOCUMENTS),
+        ("a.jsonl", '{"id": "a",\n "text": "on many lines"}\n', SourceKind.FILE),
+        ("a.jsonl", "{\n  broken\n", SourceKind.FILE),
+        ("a.jsonl", "words, and no record\n", SourceKind.FILE),
         ("a.txt", json.dumps(TURN), SourceKind.FILE),
     ],
 )
