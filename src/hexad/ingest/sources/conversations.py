@@ -309,7 +309,7 @@ def read_conversations(
             if isinstance(turn, NoTurn):
                 yield Skip(source_id=where, reason=f"{where}: {turn.reason}")
             else:
-                yield from intake.take(reader.item(turn, fallback), where=where)
+                yield from intake.take(reader.item(turn, fallback), where=where, named=bool(turn.id))
 
 
 def _times_in(path: Path) -> Iterator[object]:

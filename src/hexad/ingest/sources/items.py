@@ -33,12 +33,17 @@ class ItemIntake:
         # Hashes: a source of a million turns costs some tens of megabytes.
         self._used: set[int] = set()
 
-    def take(self, item: Item, *, where: str) -> Iterator[Item | Skip | Unchanged]:
-        """Give the item, its parts, or why it is not given; `where` names its place for a reader."""
+    def take(self, item: Item, *, where: str, named: bool = True) -> Iterator[Item | Skip | Unchanged]:
+        """Give the item, its parts, or why it is not given; `where` names its place for a reader.
+
+        `named` says whether the source gave it its id, or its place did.
+        """
         assert item.source_id is not None
         if (mark := hash64(item.source_id)) in self._used:
-            reason = f"{where}: the id {item.source_id!r} was used before in this source"
-            yield Skip(source_id=where, reason=reason)
+            reason = f"the id {item.source_id!r} was used before in this source"
+            if not named:
+                reason = f"it has no id, and the name of its place, {item.source_id!r}, is another's id; give it an id"
+            yield Skip(source_id=where, reason=f"{where}: {reason}")
             return
         self._used.add(mark)
         if not item.text.strip():

@@ -269,3 +269,15 @@ def test_a_json_file_that_is_none_is_refused_with_the_place(tmp_path):
 
     with pytest.raises(InvalidInput, match="is not JSON: Expecting value at line 2, column 13"):
         list(read(detect(tmp_path / "a.json", kind="conversation")))
+
+
+def test_a_turn_without_an_id_whose_place_is_named_like_another_is_told_what_it_lacks(tmp_path):
+    _, skip = read_lines(
+        tmp_path,
+        {"id": "c/1", "conversation": "c", "speaker": "Bo", "text": "The first heron."},
+        {"conversation": "c", "speaker": "Ada", "text": "The second stork is shy."},
+    )
+
+    assert isinstance(skip, Skip)
+    expected = "record 2: it has no id, and the name of its place, 'c/1', is another's id; give it an id"
+    assert expected == skip.reason
