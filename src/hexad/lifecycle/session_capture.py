@@ -43,7 +43,8 @@ _LOCK_WAIT_S: Final = 0.5
 _WORDS: Final = re.compile(
     r"[/._-]*(?:(?:[A-Za-z]{1,15}[0-9]{0,3}|[0-9]{1,6}|[A-Za-z0-9]{1,5})(?:[/._-]+|\Z))*", re.ASCII
 )
-_LONG: Final = re.compile(r"[\w-]{16}")
+_LONG: Final = re.compile(r"[\w-]{16}|(?<![\w.-])(?=[\w.-]{24})[\w.-]*[0-9]")
+"""A word that may be a token, alone or, with digits, joined by dots: `AAAg000.AAAAAAA.AAAAAAAAAA`."""
 _DIGITS_LIMIT: Final = 8
 _STANDING: Final[tuple[tuple[dict[str, Any], int], ...]] = (
     ({"pinned": True}, 5),

@@ -4,7 +4,7 @@ import random
 import string
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from example_counts import examples
@@ -43,6 +43,7 @@ NAMES = st.lists(
 
 @settings(max_examples=examples(400), deadline=None)
 @given(NAMES)
+@example("A.AAAg000.AAAAAAA.AAAAAAAAAA.")
 def test_a_name_of_words_alone_is_what_redaction_makes_of_it(name):
     """Then the rules need not be loaded for it."""
     if holds_words_alone(name):
