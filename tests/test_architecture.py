@@ -262,6 +262,7 @@ SQL_PLACES = (
     "hexad.privacy.memory_rows",
     "hexad.providers.budgets.table",
     "hexad.search.fulltext",
+    "hexad.search.postings",
     "hexad.search.vectors.check",
     "hexad.search.vectors.table",
     "hexad.spaces.files.document",
@@ -311,7 +312,6 @@ _ONE_CLASS = "what users hold is one class in one file, call after call"
 LONG_MODULES = {
     "hexad.engine": _ONE_CLASS,
     "hexad.experience.api": _ONE_CLASS,
-    "hexad.search.fulltext": "an index and what is kept of it are one idea, and a recall may load no further module",
 }
 MANY_PARAMETERS = {
     ("hexad.engine", "Hexad.recall"): "one keyword for each thing that a recall may be asked",

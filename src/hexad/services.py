@@ -30,7 +30,6 @@ from hexad.search.fulltext import FullText
 from hexad.search.indexer import Indexer
 from hexad.search.recall.recall_log import RecallLog
 from hexad.search.service import SearchService
-from hexad.spaces.access import require_owner
 from hexad.text.tokens import CharacterCounter
 
 if TYPE_CHECKING:
@@ -395,9 +394,6 @@ class Services:
 
         return CodeGraphLayer(tables, self.stores, found=found)
 
-    def _has_sessions(self) -> bool:
-        return self.session.loaded is not None or self.stores.meta.has_sessions()
-
     def _has_user(self) -> bool:
         from hexad.layers.user.presence import is_anything_known
 
@@ -406,12 +402,13 @@ class Services:
     def _make_contexts(self) -> ContextService:
         from hexad.layers.context.service import ContextService, OnDemand
 
+        has_sessions = self.stores.meta.has_sessions
         return ContextService(
             self.context,
             self.stores,
             self.search.recaller,
             handouts=self.handouts,
-            session=OnDemand(self.session, self._has_sessions),
+            session=OnDemand(self.session, lambda: self.session.loaded is not None or has_sessions()),
             user=OnDemand(self.user, self._has_user),
             graph=self._graph_layer,
             factors=lambda asked: self.feedback().factors(asked) if self.stores.meta.has_feedback() else {},
@@ -564,6 +561,7 @@ class Services:
     def check(self, *, accept_losses: bool) -> list[str]:
         """Return in words what is wrong with the store and with the user layer."""
         from hexad.maintenance.check import check
+        from hexad.spaces.access import require_owner
 
         require_owner(self.context.actor, self.everything, doing="a check")
         if accept_losses:
@@ -597,6 +595,7 @@ class Services:
     ) -> ReindexReport:
         """Build the derived indexes anew, with another embedder where one is given."""
         from hexad.maintenance.reindex import ReindexReport, queue_vectors, rebuild_text
+        from hexad.spaces.access import require_owner
 
         require_owner(self.context.actor, self.everything, doing="a reindex")
         if embedder is not None:

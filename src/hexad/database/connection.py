@@ -209,9 +209,8 @@ class Database:
         self._unchanging = False  # whether it is read as a file that nobody can write to
         self._guard: Callable[[Connection], object] | None = None
         self.caches = CacheBook()
-        self.purges = (
-            0  # as their counter was when the caches were last found to hold nothing that was erased
-        )
+        # As their counter was when the caches were last found to hold nothing that was erased.
+        self.purges = 0
         self._pages = _Pages(lambda: [con for _, con in list(self._all)])
         self.caches.add("sqlite pages", self._pages)
 

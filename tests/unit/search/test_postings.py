@@ -7,7 +7,8 @@ import sys
 import pytest
 
 from hexad import Hexad
-from hexad.search.fulltext import POSTINGS_BYTES, FullText, any_word
+from hexad.search.fulltext import FullText, any_word
+from hexad.search.postings import POSTINGS_BYTES
 
 WORDS = ["heron", "nest", "river", "eggs", "heron"]
 TEXTS = [

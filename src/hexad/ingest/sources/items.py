@@ -12,7 +12,6 @@ from hexad.core.arguments import is_whole
 from hexad.core.clock import format_time
 from hexad.core.ids import content_hash, hash64
 from hexad.core.json_types import JSONValue
-from hexad.ingest.copies import copy_with
 from hexad.ingest.sources.files import parts_of
 from hexad.memory.source import Item, KnownItem, Skip, Unchanged
 
@@ -49,7 +48,7 @@ class ItemIntake:
         if not item.text.strip():
             yield Skip(source_id=item.source_id, reason=f"{where}: it has no text")
             return
-        item = copy_with(item, content_hash=_item_hash(item))
+        item = replace(item, content_hash=_item_hash(item))
         if len(item.text) * 4 <= self._limit_bytes or len(item.text.encode()) <= self._limit_bytes:
             yield self._or_unchanged(item)
             return

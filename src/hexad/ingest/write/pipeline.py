@@ -18,7 +18,6 @@ from hexad.core.ids import IdSource
 from hexad.core.retry import TryAgain, retry
 from hexad.core.tracing import Value, is_observed
 from hexad.errors import Conflict
-from hexad.ingest.copies import copy_with
 from hexad.ingest.write.enrich import is_plain, new_chunks
 from hexad.ingest.write.extraction.extractor import Extractor
 from hexad.ingest.write.extraction.turn_extraction import DEFAULT_KIND
@@ -253,7 +252,7 @@ class Pipeline:
             ]
         )
         return [
-            copy_with(
+            replace(
                 item.memory,
                 chunks=tuple([new.chunk for new in its_chunks]),
                 receipt=Receipt(

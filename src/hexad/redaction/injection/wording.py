@@ -102,6 +102,4 @@ def _places_of_ascii(words: Sequence[bytes]) -> set[int]:
     """Return the places of a text of these words, at half the price: bytes as they are, and the sums in one call."""
     found = [*words, *map(b" ".join, pairwise(words))]
     found += [b"^" + word[:_STEM] for word in words if len(word) > _STEM]
-    return set(
-        map((PLACES - 1).__and__, map(zlib.crc32, found))
-    )  # what is left of a division by a power of two
+    return {place % PLACES for place in map(zlib.crc32, found)}

@@ -14,7 +14,8 @@ from hexad.memory.query import Filters
 from hexad.memory.store import Stores
 from hexad.memory.tables.ranking_columns import MemoryState, StandingText
 from hexad.search.first_vectors import FirstVectors, with_first
-from hexad.search.fulltext import FullText, IndexPart, TextMatch, any_word, bm25_weight
+from hexad.search.fulltext import FullText, IndexPart, TextMatch, any_word
+from hexad.search.postings import bm25_weight
 from hexad.search.recall.candidate_vectors import CandidateVectors, candidates_of, of_candidates
 from hexad.search.recall.fusion import rarity
 from hexad.search.recall.query_terms import POSTINGS_MOST, RecallOptions, Terms, searched_terms

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from math import exp, log
 from typing import Final
 
-from hexad.search.fulltext import bm25_weight
+from hexad.search.postings import bm25_weight
 from hexad.search.vectors.index import VectorAnswer
 
 SILENT_BELOW: Final = -2.0

@@ -419,7 +419,7 @@ def nearest_memories(
     columns = _nearest(scored, 2 * limit)
     first = _first_of_each(columns, limit)
     if len(first) < limit and 2 * limit < sum(len(rows) for _, rows, _ in scored):  # of many vectors each
-        columns = [_top(segment, rows, cosines, limit) for segment, rows, cosines in scored]
+        columns = _nearest(scored, 4 * limit * len(scored))
         first = _first_of_each(columns, limit)
     cosines, _, chunks, rows = (np.concatenate(column) for column in zip(*columns, strict=True))
     parts = np.repeat(np.arange(len(columns)), [len(each[0]) for each in columns])
@@ -460,19 +460,6 @@ def _first_of_each(columns: Sequence[_Columns], limit: int) -> dict[int, int]:
         if len(first) == limit:
             break
     return first
-
-
-def _top(
-    segment: VectorSegment, rows: NDArray[np.int64], cosines: NDArray[np.float32], limit: int
-) -> _Columns:
-    """Return the `4 * limit` best cosines."""
-    import numpy as np
-
-    count = 4 * limit
-    if count < len(rows):
-        top = np.argpartition(-cosines, count - 1)[:count]
-        rows, cosines = rows[top], cosines[top]
-    return cosines, segment.memory_no[rows], segment.chunk_no[rows], rows
 
 
 def score_named(
